@@ -35,7 +35,7 @@ func TestWhatIsWrongWithTheForgeIsNamedByItsFlag(t *testing.T) {
 		"credentials in the URL": {github.Flags{URL: "https://ann:pw@example.com"}, repo,
 			"--forge-url: github: the forge refuses the content: the base URL must be like https://github.example.com, without credentials"},
 		"a wrong token": {github.Flags{URL: e.url, Token: "wrong"}, repo,
-			"--forge-token: github: read repository acme/widgets: the forge denies it: 401 Bad credentials; want one that may read and write acme/widgets"},
+			"--forge-token: github: read repository acme/widgets: the forge denies it, for it does not take the credentials: 401 Bad credentials; want one that may read and write acme/widgets"},
 		"a stale file": {github.Flags{URL: e.url, TokenFile: file}, repo, "--forge-token-file " + file},
 		"no token":     {github.Flags{URL: e.url}, repo, "of a repository there that everybody may see"},
 		"a misspelt repository": {github.Flags{URL: e.url, Token: "rob-token"}, "acme/widgest",

@@ -153,9 +153,10 @@ func TestAStormOfMovesIsNoStormOfWrites(t *testing.T) {
 	g := newNotifyEnv(t)
 	const every = 300 * time.Millisecond
 	defer g.shows(Status{Comment: true, Rest: every})()
+	begin := time.Now()
 	g.begins(opened, g.issue)
 	g.one()
-	edits, begin := g.requests(http.MethodPatch), time.Now()
+	edits := g.requests(http.MethodPatch)
 	for n := range 100 {
 		g.moves(opened, []string{"implementing", "running_tests"}[n%2], fmt.Sprintf("move %d", n))
 	}

@@ -49,8 +49,8 @@ func TestOnlyTheCTOSkipsStatesAndOnlyPeopleAbandonATask(t *testing.T) {
 			e.Errorf("%v: %s in %s, want it cancelled", err, in.GetClosed(), in.GetState())
 		}
 		all := e.history("T-5")
-		if last := all[len(all)-1]; last.Event != task.FailureIncrement || last.Metadata["abandoned"] != true || last.Reason != "nobody wants it" {
-			e.Errorf("the end is told as %+v, want a failure", last)
+		if last := all[len(all)-1]; last.Event != task.TaskAbandoned || last.Metadata["failed"] != true || last.Reason != "nobody wants it" {
+			e.Errorf("the end is the event %+v, want that of a task that was abandoned", last)
 		}
 		if _, err := e.client.DoAs(e.ctx, "cto", subject.Override, skip); err == nil {
 			e.Errorf("what is abandoned moves")

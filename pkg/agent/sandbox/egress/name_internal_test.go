@@ -48,15 +48,19 @@ func (e *env) resolve(context.Context, string, string) ([]netip.Addr, error) {
 	return e.answers[min(e.asked, len(e.answers))-1], nil
 }
 
-// reach is a server that says hello at each address.
+// reach is a server that answers a request with hello, at each address.
 func (e *env) reach(_ context.Context, _, address string) (net.Conn, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.reached = append(e.reached, address)
 	here, there := net.Pipe()
 	go func() {
+		defer there.Close()
+		// An answer before the request was read whole is an error of the connection to the client.
+		if r, err := http.ReadRequest(bufio.NewReader(there)); err != nil || r.Body.Close() != nil {
+			return
+		}
 		_, _ = io.WriteString(there, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello")
-		_ = there.Close()
 	}()
 	return here, nil
 }
