@@ -80,6 +80,12 @@ clis: ## install claude, codex, gemini and opencode from npm below CLIS=bin/clis
 	@npm ping >/dev/null 2>&1 || { echo "make clis: skipped: npm or its registry is not here"; exit 0; }; \
 	mkdir -p $(CLIS) && SIGNALBOX_CLIS=$(abspath $(CLIS)) go test -count=1 -timeout=0 -run=CodingCLIs ./services/signalbox/clis
 
+.PHONY: verdicts
+MIRRORS ?=
+verdicts: ## the verdict on real bugs of public repositories, in six variants each, from clones below MIRRORS= or fetched
+	go build $(LDFLAGS) -o bin/ ./services/signalbox
+	MIRRORS=$(MIRRORS) scripts/verdicts
+
 .PHONY: timers
 TIMERS ?= 10000
 timers: ## kill and restart everything under TIMERS=10000 durable timers
