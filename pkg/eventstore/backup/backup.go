@@ -78,7 +78,11 @@ const manifestFile = "manifest.json"
 // there is none.
 func Load(dir string) (Manifest, error) {
 	var m Manifest
-	data, err := os.ReadFile(filepath.Join(dir, manifestFile))
+	name := filepath.Join(dir, manifestFile)
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return m, fmt.Errorf("%w: %s is no ordinary file", ErrDamaged, manifestFile)
+	}
+	data, err := os.ReadFile(name)
 	if err != nil {
 		return m, fmt.Errorf("there is no backup in %s: %w", dir, err)
 	}
@@ -141,16 +145,24 @@ func measure(name string) (File, error) {
 	return File{Path: name, Bytes: n, SHA256: hex.EncodeToString(h.Sum(nil))}, err
 }
 
-// check says why the file is not what the manifest says.
+// check says why the file is not what the manifest says. A backup may be a stranger's: nothing
+// but an ordinary file of the right size is opened, and none outside the directory.
 func (f File) check(dir string) error {
-	there, err := measure(filepath.Join(dir, f.Path))
+	if !filepath.IsLocal(f.Path) {
+		return fmt.Errorf("%w: %s: the path %q leads out of the backup", ErrDamaged, manifestFile, f.Path)
+	}
+	name := filepath.Join(dir, f.Path)
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%w: %s is no ordinary file", ErrDamaged, f.Path)
+	} else if err == nil && info.Size() != f.Bytes {
+		return fmt.Errorf("%w: %s has %d bytes, want %d", ErrDamaged, f.Path, info.Size(), f.Bytes)
+	}
+	there, err := measure(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%w: %s is gone", ErrDamaged, f.Path)
 	case err != nil:
 		return err
-	case there.Bytes != f.Bytes:
-		return fmt.Errorf("%w: %s has %d bytes, want %d", ErrDamaged, f.Path, there.Bytes, f.Bytes)
 	case there.SHA256 != f.SHA256:
 		return fmt.Errorf("%w: %s has the SHA-256 %s, want %s", ErrDamaged, f.Path, there.SHA256, f.SHA256)
 	}

@@ -55,6 +55,28 @@ func (l *lines) put(v any) error {
 
 func (l *lines) close() error { return errors.Join(l.buf.Flush(), l.zip.Close()) }
 
+// maxLine is how long a line of a file may be before compression, in bytes. It is more than a
+// message of nats-server can be in JSON.
+const maxLine = 128 << 20
+
+var errLong = fmt.Errorf("a line is longer than %d bytes", maxLine)
+
+// bounded reads no more than left bytes.
+type bounded struct {
+	io.Reader
+	left int
+}
+
+// Read implements io.Reader.
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, errLong
+	}
+	n, err := b.Reader.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	return n, err
+}
+
 // each calls f with each line of a file. An error of reading is ErrDamaged.
 func each[T any](dir string, file File, f func(T) error) error {
 	in, err := os.Open(filepath.Join(dir, file.Path))
@@ -66,7 +88,9 @@ func each[T any](dir string, file File, f func(T) error) error {
 	if err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrDamaged, file.Path, err)
 	}
-	for lines := json.NewDecoder(zip); ; {
+	from := &bounded{Reader: zip}
+	for lines := json.NewDecoder(from); ; {
+		from.left = maxLine
 		var v T
 		switch err := lines.Decode(&v); {
 		case errors.Is(err, io.EOF):

@@ -1,12 +1,18 @@
 package backup_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -232,4 +238,88 @@ func TestALogComesBackFromItsMirror(t *testing.T) {
 		t.Errorf("(-was +is)\n%s", diff)
 	}
 	to.open(t)
+}
+
+// A backup may come from a stranger, by mail or in an archive.
+func TestABackupOfAStrangerOpensNothingButItsOwnFiles(t *testing.T) {
+	w := begin(t)
+	eventstoretest.Grow(t, w.log, "a", 3, eventstore.Commit{})
+	to := bare(t)
+	for name, c := range map[string]struct {
+		change func(dir string, m *backup.Manifest) error
+		says   string
+	}{
+		"a path out of the directory": {func(dir string, m *backup.Manifest) error {
+			m.Objects[0].Path = "../" + m.Objects[0].Path
+			return nil
+		}, "leads out of the backup"},
+		"an absolute path": {func(dir string, m *backup.Manifest) error {
+			m.Objects[0].Path = "/dev/zero"
+			return nil
+		}, "leads out of the backup"},
+		"a pipe": {func(dir string, m *backup.Manifest) error {
+			name := filepath.Join(dir, m.Chunks[0].Path)
+			return errors.Join(os.Remove(name), syscall.Mkfifo(name, 0o600))
+		}, "is no ordinary file"},
+		"a link to a device": {func(dir string, m *backup.Manifest) error {
+			name := filepath.Join(dir, m.Chunks[0].Path)
+			return errors.Join(os.Remove(name), os.Symlink("/dev/zero", name))
+		}, "is no ordinary file"},
+		"a bucket of another service": {func(dir string, m *backup.Manifest) error {
+			m.Buckets[0].Name = jetstream.WatermarkBucket
+			return nil
+		}, "no backup has a bucket"},
+		"a line without end": {func(dir string, m *backup.Manifest) error {
+			var packed bytes.Buffer
+			zip, err := gzip.NewWriterLevel(&packed, gzip.BestSpeed)
+			if err != nil {
+				return err
+			}
+			_, err = io.CopyN(zip, blanks{}, 160<<20)
+			err = errors.Join(err, zip.Close())
+			sum := sha256.Sum256(packed.Bytes())
+			c := &m.Chunks[0]
+			c.Bytes, c.SHA256 = int64(packed.Len()), hex.EncodeToString(sum[:])
+			return errors.Join(err, os.WriteFile(filepath.Join(dir, c.Path), packed.Bytes(), 0o600))
+		}, "a line is longer than"},
+		"an escape of a terminal": {func(dir string, m *backup.Manifest) error {
+			m.Objects[0].Path = "object/\x1b]0;owned\a"
+			return nil
+		}, "is gone"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			m, err := w.take(t, dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := c.change(dir, &m.Manifest); err != nil {
+				t.Fatal(err)
+			}
+			text, err := json.Marshal(m.Manifest)
+			if err == nil {
+				err = os.WriteFile(filepath.Join(dir, "manifest.json"), text, 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = backup.Restore(t.Context(), to.js, dir, to.mark, false)
+			if !errors.Is(err, backup.ErrDamaged) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("got %v, want %q", err, c.says)
+			}
+			if _, err := to.js.Stream(t.Context(), "EVENTS"); !errors.Is(err, natsjs.ErrStreamNotFound) {
+				t.Errorf("there is a log: %v", err)
+			}
+		})
+	}
+}
+
+// blanks is white space without end: JSON has no limit of it.
+type blanks struct{}
+
+func (blanks) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = ' '
+	}
+	return len(p), nil
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 
 	"github.com/signalbox/signalbox/pkg/eventstore"
 	"github.com/signalbox/signalbox/pkg/eventstore/jetstream"
@@ -53,6 +54,11 @@ func verify(dir string) (Manifest, *progress, error) {
 	m, err := Load(dir)
 	if err != nil {
 		return m, p, err
+	}
+	for _, b := range m.Buckets {
+		if !slices.Contains(kept[:], b.Name) {
+			return m, p, fmt.Errorf("%w: %s: no backup has a bucket %q", ErrDamaged, manifestFile, b.Name)
+		}
 	}
 	for _, f := range m.files() {
 		if err := f.check(dir); err != nil {

@@ -36,6 +36,8 @@ type AuditReader struct {
 	Expected      uint64    // sequence of the watermark; 0: there is none
 	WatermarkName string    // where the watermark is; empty: there is none
 	Fault         error     // why it is not the log of the watermark; nil: it is, though it may be shorter
+	// Patience is how long Read goes on while nothing is delivered. OpenAuditReader sets a minute.
+	Patience time.Duration
 
 	stream      jetstream.Stream // nil: there is none
 	watermarked watermark
@@ -46,7 +48,7 @@ type AuditReader struct {
 // OpenAuditReader opens the stream of that name, or the log's if the name is empty.
 // Of c it uses Watermark and Timeout only.
 func OpenAuditReader(ctx context.Context, js jetstream.JetStream, name string, c Config) (*AuditReader, error) {
-	r := &AuditReader{Stream: name}
+	r := &AuditReader{Stream: name, Patience: time.Minute}
 	if r.Stream == "" {
 		r.Stream = subject.EventStream
 	}
@@ -217,7 +219,11 @@ func mirrored(from uint64, f func(Message) error) func(Message) error {
 	}
 }
 
+// ErrStalled says that a server answers, and delivers nothing of the stream.
+var ErrStalled = errors.New("nothing is delivered")
+
 func (r *AuditReader) readAll(ctx context.Context, from uint64, f func(Message) error) error {
+	since := time.Now()
 	for next := max(from, 1); !r.Missing && next <= r.Last; {
 		found, err := r.seekReadable(ctx, next)
 		if err != nil || found == 0 {
@@ -225,6 +231,12 @@ func (r *AuditReader) readAll(ctx context.Context, from uint64, f func(Message) 
 		}
 		if next, err = r.readWithConsumer(ctx, found, f); err != nil && !errors.Is(err, errLost) {
 			return err
+		}
+		if next > found {
+			since = time.Now()
+		} else if err != nil && time.Since(since) > r.Patience {
+			return fmt.Errorf("read stream %s: %w from %d on for %v: does the account of this connection receive from consumers? (%w)",
+				r.Stream, ErrStalled, found, r.Patience, err)
 		}
 	}
 	return ctx.Err()
