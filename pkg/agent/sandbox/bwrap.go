@@ -10,7 +10,7 @@ import (
 
 // bwrapArgs returns the command line up to the command. The environment is inherited
 // and not set by --setenv, since ps shows arguments. Later mounts hide earlier ones.
-func (s Sandbox) bwrapArgs(c Command, own ownDirs) []string {
+func (s Sandbox) bwrapArgs(c Command, own ownDirs, cache string) []string {
 	args := []string{s.bwrap, "--unshare-all", "--die-with-parent", "--new-session", "--info-fd", "3", "--cap-drop", "ALL"}
 	if s.userns {
 		args = append(args, "--unshare-user", "--disable-userns")
@@ -59,6 +59,7 @@ func (s Sandbox) bwrapArgs(c Command, own ownDirs) []string {
 	for _, path := range c.Writable {
 		args = append(args, "--bind-try", path, path)
 	}
+	args = append(args, "--bind", cache, cacheAt)
 	if own.socket != "" {
 		args = append(args, "--ro-bind", own.socket, own.socket)
 	}

@@ -10,12 +10,22 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/sandbox/confine"
 )
 
+// cacheAt is a second path of the caches of a command in bubblewrap. The go command compiles
+// a module again that it finds in another directory, so the modules of all caches have this
+// one: a build that is shared was made there, too. The whole directory is mounted, because the
+// command can replace all below it with links.
+const cacheAt = "/signalbox/cache"
+
 // environ returns the environment of a confined command: that of c, with caches of
 // its own below dir. Go reads this user's own build cache and modules as well, which
 // are read-only.
 func (s Sandbox) environ(c Command, own ownDirs, dir string) []string {
 	home := lookup(c.Env, "HOME")
 	at := func(name string) string { return filepath.Join(dir, name) }
+	modules := at("go-mod")
+	if s.Mode() == Bwrap {
+		modules = filepath.Join(cacheAt, "go-mod")
+	}
 	env := slices.Clone(c.Env)
 	if !c.Bare {
 		env = append(env, "XDG_CACHE_HOME="+at("xdg"), "npm_config_cache="+at("npm"), "YARN_CACHE_FOLDER="+at("yarn"),
@@ -27,7 +37,7 @@ func (s Sandbox) environ(c Command, own ownDirs, dir string) []string {
 	// pnpm runs as it is installed: it does not fetch the version that a package.json names.
 	env = append(env, "npm_config_manage_package_manager_versions=false", "pnpm_config_manage_package_manager_versions=false")
 	env = append(env, "CARGO_HOME="+at("cargo"),
-		"GOCACHE="+at("go-build"), "GOMODCACHE="+at("go-mod"), "GOPATH="+at("go"),
+		"GOCACHE="+at("go-build"), "GOMODCACHE="+modules, "GOPATH="+at("go"),
 		"GOFLAGS="+strings.TrimSpace(lookup(c.Env, "GOFLAGS")+" -modcacherw"),
 		"GOPROXY="+s.goProxy(c), "GOTELEMETRY=off")
 	if s.helper != "" {

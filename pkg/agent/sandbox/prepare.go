@@ -55,7 +55,7 @@ func (s Sandbox) prepare(c *Command, p *process) (*exec.Cmd, error) {
 	if s.Mode() == Landlock {
 		return s.ruled(*c, p, spec, connect)
 	}
-	return s.bubble(*c, p, spec)
+	return s.bubble(*c, p, spec, cache)
 }
 
 // unconfined returns the process of a command that nothing confines.
@@ -93,7 +93,7 @@ func (s Sandbox) ruled(c Command, p *process, spec confine.Spec, connect []uint1
 }
 
 // bubble returns the process of a command under bubblewrap.
-func (s Sandbox) bubble(c Command, p *process, spec confine.Spec) (*exec.Cmd, error) {
+func (s Sandbox) bubble(c Command, p *process, spec confine.Spec, cache string) (*exec.Cmd, error) {
 	argv := c.limited()
 	if s.helper != "" {
 		var err error
@@ -101,7 +101,7 @@ func (s Sandbox) bubble(c Command, p *process, spec confine.Spec) (*exec.Cmd, er
 			return nil, err
 		}
 	}
-	return command(c, append(s.bwrapArgs(c, p.own), argv...), &syscall.SysProcAttr{Setsid: true}), nil
+	return command(c, append(s.bwrapArgs(c, p.own, cache), argv...), &syscall.SysProcAttr{Setsid: true}), nil
 }
 
 func command(c Command, argv []string, attr *syscall.SysProcAttr) *exec.Cmd {
