@@ -3,7 +3,7 @@
 SHELL       := /bin/bash -o pipefail
 .DEFAULT_GOAL := help
 
-# scripts/tools and scripts/secretrules are modules of their own, outside the workspace.
+# scripts/tools, secretrules and vulnerabilities are modules of their own, outside the workspace.
 PACKAGES := ./...
 # Where goroutines meet: what `make race` and `make check` run under the race detector.
 CONCURRENT := ./pkg/agent $(addsuffix /...,$(addprefix ./,pkg/client pkg/dispatch pkg/engine pkg/eventstore pkg/faultproxy pkg/projection pkg/service services/orchestrator))
@@ -125,6 +125,10 @@ generate: bin/tools ## make the generated code and documents anew
 .PHONY: attack
 attack: ## run the attacks that SECURITY.md names for each promise, all of them however often they held before
 	scripts/attack
+
+.PHONY: vulnerable
+vulnerable: ## look for known vulnerabilities in what the programs call, if the list can be had
+	scripts/vulnerable
 
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME each (10s); what is found is kept in testdata/fuzz

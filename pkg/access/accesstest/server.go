@@ -21,6 +21,11 @@ type Server struct {
 	keys map[access.Party]nkeys.KeyPair
 }
 
+// ConfigVariable is the environment variable that names a configuration file which includes
+// access/accounts.conf. If it is set the servers of Start have all of that file, but for where
+// they listen and store: so the attacks of tests are made on a configuration that is deployed.
+const ConfigVariable = "SIGNALBOX_TEST_NATS_CONFIG"
+
 // Start runs a server that knows the parties and nobody else.
 func Start(t testing.TB, parties ...access.Party) *Server {
 	t.Helper()
@@ -36,13 +41,29 @@ func Start(t testing.TB, parties ...access.Party) *Server {
 	}
 	config, err := access.Config(all)
 	must(t, err)
-	file := filepath.Join(t.TempDir(), "accounts.conf")
-	must(t, os.WriteFile(file, []byte(config), 0o600))
+	dir := t.TempDir()
+	must(t, os.Mkdir(filepath.Join(dir, "access"), 0o700))
+	must(t, os.WriteFile(filepath.Join(dir, "access", access.ConfigFile), []byte(config), 0o600))
+	deployed, text := os.Getenv(ConfigVariable), []byte("include access/"+access.ConfigFile)
+	if deployed != "" {
+		text, err = os.ReadFile(deployed)
+		must(t, err)
+	}
+	file := filepath.Join(dir, "nats.conf")
+	must(t, os.WriteFile(file, text, 0o600))
 	read, err := server.ProcessConfigFile(file)
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, config)
 	}
-	s.Server = natstest.Start(t, natstest.Options{Change: func(o *server.Options) { o.Accounts, o.Nkeys = read.Accounts, read.Nkeys }})
+	s.Server = natstest.Start(t, natstest.Options{Change: func(o *server.Options) {
+		if deployed == "" {
+			o.Accounts, o.Nkeys = read.Accounts, read.Nkeys
+			return
+		}
+		read.Host, read.Port, read.HTTPHost, read.HTTPPort, read.StoreDir = o.Host, o.Port, "", 0, o.StoreDir
+		read.NoSigs, read.NoLog, read.SyncAlways = o.NoSigs, o.NoLog, o.SyncAlways
+		*o = *read
+	}})
 	return s
 }
 
