@@ -23,6 +23,13 @@ type Editing interface {
 	Editor(ctx context.Context, repo, node string) (User, error)
 }
 
+// Renaming tells who gave an issue its title.
+type Renaming interface {
+	// Renamer returns the account that gave the issue the title that it has, the zero User if it
+	// has its first one. If that account is deleted the error is ErrNotFound.
+	Renamer(ctx context.Context, repo string, number int) (User, error)
+}
+
 // Reaction is a mark on a comment, by GitHub's name.
 type Reaction string
 

@@ -5,10 +5,36 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/go-github/v60/github"
+
 	"github.com/signalbox/signalbox/pkg/forge"
 )
 
-var _ forge.Editing = (*Client)(nil)
+var (
+	_ forge.Editing  = (*Client)(nil)
+	_ forge.Renaming = (*Client)(nil)
+)
+
+// Renamer returns who gave the issue its title, by the newest event of it.
+func (c *Client) Renamer(ctx context.Context, repo string, number int) (forge.User, error) {
+	rows, err := c.issueEvents(ctx, repo, number)
+	if err != nil {
+		return forge.User{}, err
+	}
+	var newest *github.IssueEvent
+	for _, row := range rows { // the oldest first
+		if row.GetEvent() == "renamed" {
+			newest = row
+		}
+	}
+	switch {
+	case newest == nil:
+		return forge.User{}, nil
+	case newest.GetActor().GetLogin() == "":
+		return forge.User{}, fmt.Errorf("github: read who renamed %s#%d: %w: the forge does not say", repo, number, forge.ErrNotFound)
+	}
+	return user(newest.GetActor()), nil
+}
 
 // Editor returns who edited an issue's or a comment's text last. Only GraphQL tells. If the
 // account of the editor is deleted the error is forge.ErrNotFound.

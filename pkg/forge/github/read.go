@@ -191,15 +191,9 @@ func (c *Client) Permission(ctx context.Context, repo, user string) (string, err
 
 // LabelSetter returns who set the label that the issue has, by the newest event of it.
 func (c *Client) LabelSetter(ctx context.Context, repo string, number int, label string) (string, error) {
-	owner, name, err := split(repo)
+	rows, err := c.issueEvents(ctx, repo, number)
 	if err != nil {
 		return "", err
-	}
-	rows, err := pages(func(page github.ListOptions) ([]*github.IssueEvent, *github.Response, error) {
-		return c.api.Issues.ListIssueEvents(ctx, owner, name, number, &page)
-	})
-	if err != nil {
-		return "", explain(ctx, fmt.Sprintf("list the events of %s#%d", repo, number), err)
 	}
 	setter := ""
 	for _, row := range rows { // the oldest first
@@ -217,6 +211,21 @@ func (c *Client) LabelSetter(ctx context.Context, repo string, number int, label
 		return "", fmt.Errorf("github: who labelled %s#%d %q: %w", repo, number, label, forge.ErrNotFound)
 	}
 	return setter, nil
+}
+
+// issueEvents lists the events of an issue, the oldest first.
+func (c *Client) issueEvents(ctx context.Context, repo string, number int) ([]*github.IssueEvent, error) {
+	owner, name, err := split(repo)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := pages(func(page github.ListOptions) ([]*github.IssueEvent, *github.Response, error) {
+		return c.api.Issues.ListIssueEvents(ctx, owner, name, number, &page)
+	})
+	if err != nil {
+		return nil, explain(ctx, fmt.Sprintf("list the events of %s#%d", repo, number), err)
+	}
+	return rows, nil
 }
 
 // PullRequestByHead finds the newest open pull request from the branch of the

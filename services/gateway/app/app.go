@@ -135,7 +135,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 		p.wrong = &tellings{p.configs, say}
 		p.permissions = &permissions{forge: host, repo: repo, now: time.Now}
 		pr := &pulls{forge: host, client: p.client, cursors: p.cursors, repo: repo, now: time.Now, log: p.log, hear: s.Hear,
-			grammar: grammar, permissions: p.permissions}
+			grammar: grammar, permissions: p.permissions, refused: refused}
 		closed := &closings{forge: host, client: p.client, cursors: p.cursors, repo: repo, now: time.Now, log: p.log}
 		obeys := &commander{forge: host, client: p.client, cursors: p.cursors, repo: repo, grammar: grammar, issues: p, pulls: pr,
 			say: say, given: given, now: time.Now, log: p.log}

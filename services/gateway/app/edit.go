@@ -25,7 +25,7 @@ func textOf(title, body string) string {
 }
 
 // edited tells the instance of an issue the new title and text, as words of the author. They
-// count with the lesser permission of the author and who edited the text. Where people are
+// count with the least permission of the author, who edited the text, and who gave the title. Where people are
 // asked they are an answer.
 func (p *poller) edited(ctx context.Context, issue forge.Issue, next *cursor) error {
 	if p.wasCompared(issue) {
@@ -56,6 +56,9 @@ func (p *poller) edited(ctx context.Context, issue forge.Issue, next *cursor) er
 
 func (p *poller) tellEdit(ctx context.Context, in *pb.Instance, issue forge.Issue, text, command string, next *cursor) error {
 	permission, counts, err := p.heard(ctx, issue, issue.Author.Login, issue.NodeID, true)
+	if err == nil && counts {
+		permission, counts, err = p.titled(ctx, issue, permission)
+	}
 	if err != nil {
 		return err
 	}
@@ -75,6 +78,17 @@ func (p *poller) tellEdit(ctx context.Context, in *pb.Instance, issue forge.Issu
 		"body": text, "url": issue.URL, "permission": permission,
 	})
 	return p.dropRefusal(name, err)
+}
+
+// titled reports whether words that count with a permission do so with a title that another may
+// have given the issue, and with which permission.
+func (p *poller) titled(ctx context.Context, issue forge.Issue, permission string) (least string, counts bool, err error) {
+	who, known, err := p.permissions.renamer(ctx, issue.Number)
+	if err != nil || !known || who == "" || who == issue.Author.Login {
+		return permission, known, err
+	}
+	other, err := p.permissions.of(ctx, who)
+	return lesser(permission, other), reaches(other, p.intake.Hear), err
 }
 
 // wasCompared reports whether the text of the issue, as of its last change, was held

@@ -110,6 +110,19 @@ func (p *permissions) editor(ctx context.Context, node string) (login string, kn
 	return who.Login, err == nil, err
 }
 
+// renamer returns the login of who gave an issue its title, "" if it has its first one.
+func (p *permissions) renamer(ctx context.Context, issue int) (login string, known bool, err error) {
+	renaming, ok := p.forge.(forge.Renaming)
+	if !ok {
+		return "", false, nil
+	}
+	who, err := renaming.Renamer(ctx, p.repo, issue)
+	if errors.Is(err, forge.ErrNotFound) || errors.Is(err, forge.ErrDenied) || errors.Is(err, forge.ErrInvalid) {
+		return "", false, nil
+	}
+	return who.Login, err == nil, err
+}
+
 // lesser returns the lesser one of two permissions.
 func lesser(a, b string) string {
 	if slices.Index(levels[:], b) < slices.Index(levels[:], a) {

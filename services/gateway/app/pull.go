@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/command"
@@ -35,6 +37,7 @@ type pulls struct {
 	grammar command.Grammar
 
 	permissions *permissions
+	refused     *prometheus.CounterVec // nil: nothing is counted
 
 	turn  sync.Mutex         // held by a poll and by look
 	known map[string]tracked // open instances by id
@@ -196,11 +199,15 @@ func (p *pulls) forwardComments(ctx context.Context, id string, pr forge.PullReq
 		if !ok || c.Author.Bot || c.Author.Login == self || c.CreatedAt.Before(since) || rules.Remark(c.Body, self) {
 			continue
 		}
-		permission, err := p.permissions.of(ctx, c.Author.Login)
+		edited := c.UpdatedAt.After(c.CreatedAt)
+		permission, known, err := p.permissions.ofWords(ctx, c.Author.Login, c.NodeID, edited)
 		if err != nil {
 			return err
 		}
-		if !reaches(permission, p.hear) {
+		if !known || !reaches(permission, p.hear) {
+			if edited {
+				p.refuse(c, permission)
+			}
 			continue
 		}
 		_, err = p.client.Signal(ctx, id, "commented", commentCommand(c, id), c.Author.Login, map[string]string{
@@ -211,6 +218,16 @@ func (p *pulls) forwardComments(ctx context.Context, id string, pr forge.PullReq
 		}
 	}
 	return nil
+}
+
+// refuse counts and logs an edited comment that is not taken.
+func (p *pulls) refuse(c forge.Comment, permission string) {
+	const what = "edited comment"
+	if p.refused != nil {
+		p.refused.WithLabelValues(p.repo, what).Inc()
+	}
+	p.log.Info("not taken", "what", what, "who", c.Author.Login, "why",
+		fmt.Sprintf("%s: %s, or who edited it, has the permission %s or is not known, and being heard takes %s", c.URL, c.Author.Login, permission, p.hear))
 }
 
 // waitingSince returns since when an instance waits for people, in whole seconds as a

@@ -82,6 +82,9 @@ func (c *call) edited(t *store.Tx, r store.Repo, in edit) (store.Issue, error) {
 	if deref(in.Body, i.Body) != i.Body {
 		i.Edit = &store.Edit{By: c.User.ID, At: t.Now}
 	}
+	if deref(in.Title, i.Title) != i.Title {
+		i.Renamed = &store.Edit{By: c.User.ID, At: t.Now}
+	}
 	i.Title, i.Body, i.Updated = deref(in.Title, i.Title), deref(in.Body, i.Body), t.Now
 	if in.Labels != nil && c.Level >= store.Triage {
 		i = i.Label(addNames(t, r, nil, *in.Labels), c.User.ID, t.Now)

@@ -167,15 +167,25 @@ func relabel(c *call, how func(t *store.Tx, r store.Repo, have, named []string) 
 	return http.StatusOK, c.view().labels(c.Repo, labels), nil
 }
 
-// listIssueEvents lists who set the labels that the issue has. Other events of an issue
-// are not kept.
+// listIssueEvents lists who gave the issue its title, and who set the labels that it has. Other
+// events of an issue are not kept.
 func listIssueEvents(c *call) (int, any, error) {
 	i, err := c.Issue(c.Repo)
 	if err != nil {
 		return 0, nil, err
 	}
 	v := c.view()
-	return http.StatusOK, each(page(c, i.Labelled), func(l store.Labelled) object {
+	all := i.Labelled
+	if i.Renamed != nil {
+		all = append([]store.Labelled{{By: i.Renamed.By, At: i.Renamed.At}}, all...)
+	}
+	return http.StatusOK, each(page(c, all), func(l store.Labelled) object {
+		if l.Label == "" {
+			return object{
+				"id": i.ID, "node_id": nodeID("RenamedTitleEvent", i.ID), "actor": v.user(l.By), "event": "renamed", "created_at": l.At,
+				"rename": object{"from": "", "to": i.Title},
+			}
+		}
 		return object{
 			"id": i.ID, "node_id": nodeID("LabeledEvent", i.ID), "actor": v.user(l.By), "event": "labeled", "created_at": l.At,
 			"label": object{"name": l.Label},

@@ -57,8 +57,9 @@ type Issue struct {
 	Closed   *time.Time `json:"closed,omitempty"`
 	ClosedBy int64      `json:"closed_by,omitempty"`
 	Pull     *Pull      `json:"pull,omitempty"`
-	Gone     *Gone      `json:"gone,omitempty"` // it is not here any more
-	Edit     *Edit      `json:"edit,omitempty"` // the last one of its text
+	Gone     *Gone      `json:"gone,omitempty"`    // it is not here any more
+	Edit     *Edit      `json:"edit,omitempty"`    // the last one of its text
+	Renamed  *Edit      `json:"renamed,omitempty"` // the last one of its title
 }
 
 // Gone is where an issue was transferred to. Without a repository it was deleted.
