@@ -235,3 +235,20 @@ func TestNobodyElseReadsTheWorkDirectory(t *testing.T) {
 		}
 	}
 }
+
+func TestACheckoutThatFailsLeavesNoTree(t *testing.T) {
+	w := newEnv(t)
+	first := w.tree()
+	trees := filepath.Dir(filepath.Dir(first.Dir))
+	write(t, w.source, "commit", "tree "+strings.Repeat("1", 40)+"\nauthor Ada <ada@example.org> 1 +0000\ncommitter Ada <ada@example.org> 1 +0000\n\nx\n")
+	g := git.New(w.source).WithEnv("GIT_DIR=" + filepath.Dir(first.Shared))
+	broken := strings.TrimSpace(w.run(g, "hash-object", "-t", "commit", "-w", "--literally", "commit"))
+
+	tree, err := w.node.Checkout(t.Context(), workspace.Spec{Repo: "acme/widgets", Bundles: []string{w.bundle}, Base: w.base, Head: broken})
+	if tree != nil || !errors.Is(err, brain.ErrInfrastructure) || !strings.Contains(err.Error(), "check out "+broken) {
+		t.Errorf("got %v, %v", tree, err)
+	}
+	if left, err := os.ReadDir(trees); err != nil || len(left) != 1 {
+		t.Errorf("there are %d trees, want the first: %v", len(left), err)
+	}
+}

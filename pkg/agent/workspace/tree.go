@@ -68,12 +68,12 @@ func (c *Cache) Checkout(ctx context.Context, s Spec) (*Tree, error) {
 	return t, nil
 }
 
-func (c *Cache) tree(ctx context.Context, repo repository, s Spec) (t *Tree, err error) {
+func (c *Cache) tree(ctx context.Context, repo repository, s Spec) (_ *Tree, err error) {
 	dir, held, err := c.newTree(ctx)
 	if err != nil {
 		return nil, err
 	}
-	t = &Tree{
+	t := &Tree{
 		Dir: filepath.Join(dir, "work"), Shared: filepath.Join(repo.dir, "objects"), Base: s.Base, Head: s.Head,
 		id: filepath.Base(dir), branch: s.Branch, cache: c, repo: repo, held: held,
 	}
