@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -50,6 +51,19 @@ func over(nc *nats.Conn, account string) (jetstream.JetStream, error) {
 		return nil, fmt.Errorf("%s %w", p, ErrNoJetStream)
 	}
 	return jetstream.NewWithAPIPrefix(nc, APIPrefix)
+}
+
+// Connected returns the party of a connection. ok is false on a server without our accounts,
+// and if the server does not say.
+func Connected(ctx context.Context, nc *nats.Conn) (p Party, ok bool) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	account, err := accountOf(ctx, nc)
+	if account == System {
+		return Party{Kind: Orchestrator}, err == nil
+	}
+	p, parsed := ParseParty(account)
+	return p, err == nil && parsed == nil
 }
 
 // accountOf asks the server for the account of a connection. It is "$G" on a server

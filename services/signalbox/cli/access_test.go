@@ -21,19 +21,25 @@ var (
 	vera      = access.Party{Kind: access.View, Name: "vera"}
 	ann       = access.Party{Kind: access.Act, Name: "ann"}
 	ada       = access.Party{Kind: access.Admin, Name: "ada"}
+	gate      = access.Party{Kind: access.Gateway}
+	notifier  = access.Party{Kind: access.Agent, Name: "pm"}
+	dev       = access.Party{Kind: access.Agent, Name: "developer"}
+	// nobody has a key that no account is of.
+	nobody = access.Party{Kind: access.View, Name: "nobody"}
 )
 
 // withAccounts runs a server with accounts and an orchestrator, and returns the function
 // that runs a command as a party.
 func withAccounts(t *testing.T) (run func(p access.Party, args ...string) (out string, code int)) {
 	t.Helper()
-	s := accesstest.Start(t, orchestra, vera, ann, ada)
+	s := accesstest.Start(t, orchestra, vera, ann, ada, gate, notifier, dev)
 	orchestratortest.StartOn(t, service.NATS{URL: s.URL, NKey: s.Key(t, orchestra)}, 1, orchestrator.Settings{AckWait: time.Minute},
 		slog.New(slog.DiscardHandler))
 	keys := map[access.Party]string{}
-	for _, p := range []access.Party{vera, ann, ada} {
+	for _, p := range []access.Party{orchestra, vera, ann, ada, gate, notifier, dev} {
 		keys[p] = s.Key(t, p)
 	}
+	keys[nobody] = accesstest.Start(t, nobody).Key(t, nobody)
 	return func(p access.Party, args ...string) (string, int) {
 		var out bytes.Buffer
 		env := term.Env{Stdout: &out, Stderr: &out, Stdin: strings.NewReader(""), Now: time.Now, Log: slog.New(slog.DiscardHandler)}
@@ -89,6 +95,33 @@ func TestACommandWorksForThoseWhoMay(t *testing.T) {
 		{ann, "learn rm 3c7e9bc9", 0, "3c7e9bc9: removed: x"},
 		{ann, "override " + id + " --to failed --reason x", 1, "act-ann may not override; permitted: admin"},
 		{ann, "definition migrate " + id + " --reason x", 1, "act-ann may not migrate; permitted: admin"},
+		{vera, "retry " + id, 1, "view-vera may not retry; permitted: gateway, act, admin"},
+		{vera, "budget " + id + " +5usd", 1, "view-vera may not budget; permitted: gateway, act, admin"},
+		{ann, "budget " + id + " +5usd --day", 1, "act-ann may not raise_day; permitted: admin"},
+		{gate, "ls", 0, id},
+		{gate, "show " + id, 0, "received"},
+		{gate, "watch " + id, 1, "gateway may not watch; permitted: view, act, admin"},
+		{gate, "override " + id + " --to failed --reason x --timeout 2s", 1, "gateway does not reach this, want the key of a person"},
+		{gate, "audit", 1, "gateway " + noStore},
+		{gate, "backup " + dir + "/gateway", 1, "gateway " + noStore},
+		{gate, "restore " + dir, 1, "it is the key of gateway, want that of orchestrator"},
+		{notifier, "ls", 0, id},
+		{notifier, "audit", 1, "agent-pm " + noStore},
+		{dev, "ls", 0, id},
+		{dev, "history " + id, 0, "operator:ann"},
+		{dev, "watch", 1, "agent-developer may not watch; permitted: view, act, admin"},
+		{dev, "open issue --title t --timeout 2s", 1, "agent-developer does not reach this, want the key of a person"},
+		{dev, "note " + id + " x --timeout 2s", 1, "agent-developer does not reach this, want the key of a person"},
+		{dev, "audit", 1, "agent-developer " + noStore},
+		{dev, "backup " + dir + "/developer", 1, "agent-developer " + noStore},
+		{dev, "restore " + dir, 1, "it is the key of agent-developer, want that of orchestrator"},
+		{nobody, "ls", 1, "Authorization Violation"},
+		{nobody, "watch " + id, 1, "Authorization Violation"},
+		{nobody, "audit", 1, "Authorization Violation"},
+		{nobody, "restore " + dir, 1, "Authorization Violation"},
+		{orchestra, "ls", 0, id},
+		{orchestra, "audit", 0, "nothing missing"},
+		{orchestra, "restore " + dir, 1, "an orchestrator runs at"},
 		{ada, "audit", 0, "nothing missing"},
 		{ada, "doctor", 0, "stream EVENTS"},
 		{ada, "override " + id + " --to failed --reason x", 0, ""},

@@ -50,6 +50,9 @@ func (e logFlags) openLog(ctx context.Context, env *term.Env, f func(context.Con
 		}
 		defer s.nats.Close()
 		js, err := access.JetStream(ctx, s.nats)
+		if p, ok := access.Connected(ctx, s.nats); err == nil && ok && p.Kind != access.Admin && p.Kind != access.Orchestrator {
+			err = fmt.Errorf("%s %w", p, access.ErrNoJetStream) // a service's account reaches a part of it
+		}
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/signalbox/signalbox/pkg/access"
 	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/workflow"
@@ -71,6 +72,9 @@ func (r running) callOn(ctx context.Context, env *term.Env, s system, f func(con
 	err := meant(limited, s, f(limited, s))
 	if ctx.Err() == nil && (errors.Is(err, client.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)) {
 		env.Log.Debug("no answer", "error", err)
+		if p, ok := access.Connected(ctx, s.nats); ok && !p.Person() && p.Kind != access.Orchestrator {
+			return fmt.Errorf("%s does not reach this, want the key of a person: signalbox auth add-person", p)
+		}
 		return fmt.Errorf("nobody answers: NATS is at %s, but no orchestrator says a word within %s: is `signalbox up` running?", s.at,
 			term.Duration(r.Timeout))
 	}

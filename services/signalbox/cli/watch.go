@@ -3,11 +3,14 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/access"
 	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/subject"
 	"github.com/signalbox/signalbox/pkg/workflow"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 	"github.com/signalbox/signalbox/services/signalbox/view"
@@ -30,6 +33,9 @@ func (c watchCommand) Run(ctx context.Context, env *term.Env) error {
 		return err
 	}
 	defer s.nats.Close()
+	if p, ok := access.Connected(ctx, s.nats); ok && !p.May(subject.Watch) {
+		return fmt.Errorf("%s may not watch; permitted: %s", p, strings.Join(access.Who(subject.Watch), ", "))
+	}
 	w := watcher{env: env, id: c.ID, state: map[string]string{}, entered: map[string]time.Time{}}
 	from := uint64(0)
 	err = c.callOn(ctx, env, s, func(ctx context.Context, s system) error {
