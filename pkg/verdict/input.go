@@ -75,11 +75,27 @@ const maxRerun = 20
 
 // history is what became of one test in all runs at one place.
 type history struct {
-	pass, fail, skip int
-	last             Test // its first failure, else its newest outcome
+	pass, fail, skip     int
+	wholePass, wholeFail int  // in runs of all tests
+	last                 Test // its first failure, else its newest outcome
 }
 
 func (h history) flaky() bool { return h.pass > 0 && h.fail > 0 }
+
+// onlyAmongAll reports whether the test failed only in runs of all tests, and passes by name.
+// It may depend on the time that the other tests leave it, or on what they leave.
+func (h history) onlyAmongAll() bool {
+	return h.fail > 0 && h.wholeFail == h.fail && h.wholePass == 0 && h.pass > 0
+}
+
+// steady returns how often a test of the base, which has the history h, passed in runs like
+// those in which it failed on the change.
+func (h history) steady(onChange history) int {
+	if onChange.onlyAmongAll() {
+		return h.wholePass
+	}
+	return h.pass
+}
 
 // place is what all runs at one place say. whole is the name of a run as a whole.
 type place struct {
@@ -93,22 +109,29 @@ func at(whole string, runs []Run, proof bool) place {
 	for _, r := range runs {
 		for _, t := range r.effective(whole) {
 			if t.Name != whole || len(r.Only) == 0 || proof { // a run by name does not stand for all tests
-				p.tests[t.Name] = p.tests[t.Name].with(t)
+				p.tests[t.Name] = p.tests[t.Name].with(t, len(r.Only) == 0)
 			}
 		}
 	}
 	return p
 }
 
-func (h history) with(t Test) history {
+// with returns the history with one more outcome. whole says that the run was of all tests.
+func (h history) with(t Test, whole bool) history {
 	if h.fail == 0 {
 		h.last = t
+	}
+	one := 0
+	if whole {
+		one = 1
 	}
 	switch t.Outcome {
 	case Pass:
 		h.pass++
+		h.wholePass += one
 	case Fail:
 		h.fail++
+		h.wholeFail += one
 	case Skip:
 		h.skip++
 	}
@@ -125,7 +148,7 @@ func (p place) of(name string) history {
 			silent = r.OK && len(r.Only) == 0
 		}
 		if silent && !slices.ContainsFunc(r.effective(p.whole), func(t Test) bool { return t.Name == name }) {
-			h = h.with(Test{Name: name, Outcome: Pass})
+			h = h.with(Test{Name: name, Outcome: Pass}, len(r.Only) == 0)
 		}
 	}
 	return h

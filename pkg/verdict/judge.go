@@ -64,13 +64,13 @@ func Judge(in Input) (Judgement, Ruling) {
 // compare sorts all tests into the lists of the judgement. It returns the tests that fail on
 // the change and may not.
 func (j judge) compare(out *Judgement) []string {
-	var lists struct{ baseFailures, fixed, broken, red, gone, skipped, made []string }
+	var lists struct{ baseFailures, fixed, broken, red, gone, skipped, made, rewritten []string }
 	for _, name := range j.names() {
 		b, c := j.base.of(name), j.change.of(name)
 		fresh := b.pass+b.fail+b.skip == 0 // the base does not have it
 		by, accepted := j.acceptedBy(name)
 		switch {
-		case c.flaky() && (fresh || b.fail > 0 || b.pass < baseRuns):
+		case c.flaky() && (fresh || b.fail > 0 || b.steady(c) < baseRuns):
 			out.Flaky = append(out.Flaky, j.flake(name, b, c))
 		case c.flaky():
 			lists.made = append(lists.made, name)
@@ -87,6 +87,10 @@ func (j judge) compare(out *Judgement) []string {
 			out.Accepted = append(out.Accepted, Accepted{name, by})
 		case c.fail > 0:
 			lists.broken = append(lists.broken, name)
+		case b.fail > 0 && j.rewritten(name) && (accepted || j.byTesters()):
+			out.Accepted = append(out.Accepted, Accepted{name, cmp.Or(by, j.Written[0].By)})
+		case b.fail > 0 && j.rewritten(name):
+			lists.rewritten = append(lists.rewritten, name)
 		case c.pass > 0 && b.fail > 0:
 			lists.fixed = append(lists.fixed, name)
 		case c.skip > 0 && b.pass > 0 && accepted, c.pass+c.skip == 0 && b.pass > 0 && accepted:
@@ -100,9 +104,39 @@ func (j judge) compare(out *Judgement) []string {
 		}
 	}
 	lists.gone = j.rename(out, lists.gone)
+	out.Rewritten = NamesOf(lists.rewritten)
 	out.BaseFailures, out.Fixed, out.Broken, out.StillRed = NamesOf(lists.baseFailures), NamesOf(lists.fixed), NamesOf(lists.broken), NamesOf(lists.red)
 	out.Gone, out.NewlySkipped, out.MadeFlaky = NamesOf(lists.gone), NamesOf(lists.skipped), NamesOf(lists.made)
 	return slices.Concat(lists.broken, lists.red)
+}
+
+// rewritten reports whether a test that fails on the base each time does so no more because
+// its file was changed: with the test files of the change added to the base it passes each
+// time, or is gone or skipped there, too.
+func (j judge) rewritten(name string) bool {
+	b, p, c := j.base.of(name), j.proof.of(name), j.change.of(name)
+	switch {
+	case !j.mayBeRewritten(name):
+		return false
+	case c.pass > 0:
+		return b.fail >= twice && p.pass >= twice
+	}
+	return j.writer(b.last.File) != ""
+}
+
+// mayBeRewritten reports whether the runs so far look like those of a test whose file was
+// changed so that it fails no more.
+func (j judge) mayBeRewritten(name string) bool {
+	b, p, c := j.base.of(name), j.proof.of(name), j.change.of(name)
+	if len(j.OnProof) == 0 || name == j.whole || b.fail == 0 || b.pass > 0 || p.fail > 0 || c.fail > 0 || b.last.Cause == Compile {
+		return false
+	}
+	return (c.pass == 0 || p.pass > 0) && (b.last.File == "" || j.writer(b.last.File) != "")
+}
+
+// byTesters reports whether testers or people wrote all test files of the change.
+func (j judge) byTesters() bool {
+	return len(j.Written) > 0 && !slices.ContainsFunc(j.Written, func(w Written) bool { return w.Self })
 }
 
 // same reports whether a test that fails on both commits may be taken for the same failure.
@@ -293,6 +327,9 @@ func (j judge) rule(out *Judgement) Ruling {
 	case out.MadeFlaky.Len() > 0:
 		return refuse(out.MadeFlaky.Names, "the change makes %s flaky: it passes each time on the base, and only sometimes on the change",
 			list(out.MadeFlaky.Names))
+	case out.Rewritten.Len() > 0 && !j.Lost:
+		return refuse(out.Rewritten.Names, "%s failed before the change, and %s no more only because %s changed", list(out.Rewritten.Names),
+			verb(out.Rewritten.Len(), "does so", "do so"), verb(out.Rewritten.Len(), "the test was", "the tests were"))
 	case out.Gone.Len() > 0 && !j.Lost:
 		return refuse(out.Gone.Names, "%s passed before the change and %s not run now", list(out.Gone.Names), verb(out.Gone.Len(), "is", "are"))
 	case out.NewlySkipped.Len() > 0 && !j.Lost:
@@ -330,6 +367,11 @@ func (j judge) ask(out *Judgement) {
 	if j.unjudgeable(out.Broken.Names) {
 		out.Question = fmt.Sprintf("%s fails on the base and prints no names of tests, so nothing can be judged. Its output changed. Is the change right?",
 			j.OnBase[0].Command)
+		return
+	}
+	if out.Rewritten.Len() > 0 && !j.Lost {
+		out.Question = fmt.Sprintf("%s failed before the change. The product is not what makes it pass: its test was changed. Is that change right?",
+			list(out.Rewritten.Names))
 		return
 	}
 	if j.Wrong == "" || j.Wanted == "" {

@@ -91,6 +91,16 @@ func TestTheVerdictIsADifference(t *testing.T) {
 		unproven string // begins so
 		why      string // contains it
 	}{
+		"an old red test that the tester rewrote": {in: verdict.Input{Written: written, FlakeRuns: 2},
+			world: world{base: []string{"A:pass Old:fail"}, change: []string{"A:pass Old:pass N:pass"}, proof: []string{"A:pass Old:pass N:fail"}}, ok: true, shown: true},
+		"an old red test that the developer rewrote": {in: verdict.Input{Written: []verdict.Written{{File: "a_test.go", By: "developer", Self: true}}, FlakeRuns: 2},
+			world: world{base: []string{"A:pass Old:fail"}, change: []string{"A:pass Old:pass"}, proof: []string{"A:pass Old:pass"}},
+			why:   "Old failed before the change, and does so no more only because the test was changed", unproven: "A passes on the base as well"},
+		"an old red test that the developer skips": {in: verdict.Input{Written: []verdict.Written{{File: "a_test.go", By: "developer", Self: true}}, FlakeRuns: 2},
+			world: world{base: []string{"A:pass Old:fail"}, change: []string{"A:pass Old:skip"}, proof: []string{"A:pass Old:skip"}},
+			why:   "Old failed before the change, and does so no more", unproven: "A passes on the base as well"},
+		"a flake that is red on the base, in a file that the tester changed": {in: verdict.Input{Written: written, FlakeRuns: 2},
+			world: world{base: []string{"A:pass F:fail", "F:pass"}, change: []string{"A:pass F:pass N:pass"}, proof: []string{"A:pass F:pass N:fail"}}, ok: true, shown: true},
 		"a test of the tester fails before and passes after": {in: verdict.Input{Written: written},
 			world: world{base: []string{"A:pass"}, change: []string{"A:pass N:pass"}, proof: []string{"A:pass N:fail"}}, ok: true, shown: true},
 		"a comment": {world: world{base: []string{"A:pass"}, change: []string{"A:pass"}}, ok: true,
@@ -115,6 +125,8 @@ func TestTheVerdictIsADifference(t *testing.T) {
 			world: world{base: []string{"A:pass F:pass", "F:fail"}, change: []string{"A:pass F:fail"}}, ok: true, unproven: "all tests"},
 		"made flaky by the change": {in: verdict.Input{FlakeRuns: 2},
 			world: world{base: []string{"A:pass F:pass"}, change: []string{"A:pass F:fail", "F:pass"}}, why: "the change makes F flaky"},
+		"a test that fails only among all others, on the change and on the base": {in: verdict.Input{FlakeRuns: 2},
+			world: world{base: []string{"A:pass F:pass", "A:pass F:pass", "A:pass F:fail"}, change: []string{"A:pass F:fail", "F:pass"}}, ok: true, unproven: "F is flaky"},
 		"a deleted test": {world: world{base: []string{"A:pass B:pass"}, change: []string{"A:pass"}}, why: "B passed before the change and is not run now"},
 		"a deleted test that people accepted": {in: verdict.Input{Accepted: []verdict.Accepted{{Name: "B", By: "ann"}}},
 			world: world{base: []string{"A:pass B:pass"}, change: []string{"A:pass"}}, ok: true, unproven: "all tests"},
@@ -318,4 +330,62 @@ func ExampleJudge() {
 	})
 	fmt.Println(r.OK, j.Shown, j.Tests[0].Name)
 	// Output: true true TestHello
+}
+
+// A test that is limited in time fails where all tests run at once, and passes alone. Ten
+// runs of it alone on the base would blame the change.
+func TestAFlipAmongAllTestsIsLookedForAmongAllTestsOfTheBase(t *testing.T) {
+	in := verdict.Input{FlakeRuns: 2, Base: "base", Change: "change", OnBase: []verdict.Run{run("A:pass Slow:pass")}, OnChange: []verdict.Run{run("A:pass Slow:fail")}}
+	alone := run("Slow:pass")
+	alone.Only = []string{"Slow"}
+	in.OnChange = append(in.OnChange, alone)
+	req, ok := verdict.Next(in)
+	if !ok || req.On != verdict.OnBase || req.Names != nil {
+		t.Fatalf("it asks for %+v, %v", req, ok)
+	}
+	for range 10 {
+		in.OnBase = append(in.OnBase, alone)
+	}
+	if j, r := verdict.Judge(in); !r.OK || j.MadeFlaky.Len() > 0 {
+		t.Errorf("ten runs of the test alone blame the change: %+v", r)
+	}
+	for range 9 {
+		in.OnBase = append(in.OnBase, run("A:pass Slow:pass"))
+	}
+	if j, r := verdict.Judge(in); r.OK || j.MadeFlaky.Len() != 1 {
+		t.Errorf("ten runs of all tests do not: %+v, %+v", r, j.MadeFlaky)
+	}
+	in.OnBase = append(in.OnBase, run("A:pass Slow:fail"))
+	if j, r := verdict.Judge(in); !r.OK || len(j.Flaky) != 1 || j.Flaky[0].Name != "Slow" {
+		t.Errorf("a flake of the base: %+v, %+v", r, j.Flaky)
+	}
+}
+
+func TestAnAcceptedChangeOfAnOldRedTestIsNamed(t *testing.T) {
+	w := world{base: []string{"A:pass Old:fail"}, change: []string{"A:pass Old:pass"}, proof: []string{"A:pass Old:pass"}}
+	for name, c := range map[string]struct {
+		in verdict.Input
+		by string // empty: it is refused, and asked about
+	}{
+		"by the tester's hand":                  {verdict.Input{Written: written}, "tester"},
+		"by the developer's":                    {verdict.Input{Written: []verdict.Written{{File: "a_test.go", By: "developer", Self: true}}}, ""},
+		"by the developer's, and ann agreed":    {verdict.Input{Written: []verdict.Written{{File: "a_test.go", By: "developer", Self: true}}, Accepted: []verdict.Accepted{{Name: "Old", By: "ann"}}}, "ann"},
+		"where the developer's tests are taken": {verdict.Input{Written: []verdict.Written{{File: "a_test.go", By: "developer", Self: true}}, Lost: true}, "-"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j, r, _ := settle(t, c.in, w)
+			if r.OK != (c.by != "") || (j.Question != "") != (c.by == "") {
+				t.Errorf("it rules %+v, question %q", r, j.Question)
+			}
+			if named := len(j.Accepted) == 1 && j.Accepted[0] == (verdict.Accepted{Name: "Old", By: c.by}); named != (c.by != "" && c.by != "-") {
+				t.Errorf("accepted are %+v", j.Accepted)
+			}
+			if named := slices.Contains(j.Rewritten.Names, "Old"); named != (c.by == "" || c.by == "-") {
+				t.Errorf("rewritten are %+v", j.Rewritten)
+			}
+			if j.Shown || slices.Contains(j.Fixed.Names, "Old") {
+				t.Errorf("it counts as fixed: %+v", j)
+			}
+		})
+	}
 }

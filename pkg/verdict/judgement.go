@@ -23,6 +23,7 @@ type Judgement struct {
 	Fixed        Names      `json:"fixed,omitzero"`         // failed on the base and pass on the change
 	Broken       Names      `json:"broken,omitzero"`        // passed on the base and fail on the change
 	StillRed     Names      `json:"still_red,omitzero"`     // red for the issue, and not green on the change
+	Rewritten    Names      `json:"rewritten,omitzero"`     // failed on the base, and do so no more because the test was changed
 	Gone         Names      `json:"gone,omitzero"`          // passed on the base and are not run on the change
 	NewlySkipped Names      `json:"newly_skipped,omitzero"` // ran on the base and are skipped on the change
 	MadeFlaky    Names      `json:"made_flaky,omitzero"`    // pass on the base each time and on the change sometimes
@@ -138,7 +139,7 @@ func NamesOf(all []string) Names {
 // Bounded returns the judgement cut to what the log keeps: 500 names a list, the first
 // lines of outputs. How many names were left out is kept.
 func (j Judgement) Bounded() Judgement {
-	for _, list := range []*Names{&j.BaseFailures, &j.Fixed, &j.Broken, &j.StillRed, &j.Gone, &j.NewlySkipped, &j.MadeFlaky} {
+	for _, list := range []*Names{&j.BaseFailures, &j.Fixed, &j.Broken, &j.StillRed, &j.Rewritten, &j.Gone, &j.NewlySkipped, &j.MadeFlaky} {
 		*list = list.bounded()
 	}
 	if j.Ways != nil {
@@ -201,7 +202,7 @@ func (j Judgement) Map(f func(string) string) Judgement {
 		}
 		return mapped
 	}
-	for _, list := range []*Names{&j.BaseFailures, &j.Fixed, &j.Broken, &j.StillRed, &j.Gone, &j.NewlySkipped, &j.MadeFlaky} {
+	for _, list := range []*Names{&j.BaseFailures, &j.Fixed, &j.Broken, &j.StillRed, &j.Rewritten, &j.Gone, &j.NewlySkipped, &j.MadeFlaky} {
 		list.Names = each(list.Names)
 	}
 	j.Tests, j.Flaky, j.Renamed, j.Accepted = slices.Clone(j.Tests), slices.Clone(j.Flaky), slices.Clone(j.Renamed), slices.Clone(j.Accepted)

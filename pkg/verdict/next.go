@@ -44,17 +44,26 @@ func (j judge) doubts() (Request, bool) {
 	return some(OnBase, onBase, 1)
 }
 
-// flips asks whether tests that flip on the change flip on the base, too.
+// stepOfFlips is how many runs of the base are asked for at a time: the first failure there
+// ends the question.
+const stepOfFlips = 3
+
+// flips asks whether tests that flip on the change flip on the base, too, in runs of the
+// kind in which they failed on the change.
 func (j judge) flips() (Request, bool) {
 	var names []string
-	runs := 0
+	runs, all := 0, false
 	for _, name := range j.names() {
 		b, c := j.base.of(name), j.change.of(name)
-		if c.flaky() && b.fail == 0 && b.pass > 0 && b.pass < baseRuns {
-			names, runs = append(names, name), max(runs, baseRuns-b.pass)
+		if more := baseRuns - b.steady(c); c.flaky() && b.fail == 0 && b.pass > 0 && more > 0 {
+			names, runs, all = append(names, name), max(runs, more), all || c.onlyAmongAll()
 		}
 	}
-	return some(OnBase, names, runs)
+	req, ok := some(OnBase, names, min(runs, stepOfFlips))
+	if all {
+		req.Names = nil
+	}
+	return req, ok
 }
 
 // prove asks for the tests of the change on the base, twice.
@@ -67,6 +76,12 @@ func (j judge) prove() (Request, bool) {
 	}
 	if len(j.OnProof) == 0 {
 		names := j.fresh()
+		for name, h := range j.base.tests { // a change of the test may be all that makes it pass
+			if c := j.change.of(name); len(names) > 0 && h.fail > 0 && c.pass > 0 && name != j.whole && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+		slices.Sort(names)
 		if len(names) > maxRerun || slices.ContainsFunc(j.Written, func(w Written) bool { return !source.MatchString(w.File) }) {
 			names = nil // what a changed file of data is read by, nobody knows
 		}
@@ -114,8 +129,25 @@ func (j judge) confirm() (Request, bool) {
 			onChange = append(onChange, name)
 		}
 	}
-	if req, ok := some(OnBase, onBase, 1); ok {
-		return req, true
+	var onProof []string
+	for _, name := range j.names() {
+		if !j.mayBeRewritten(name) || j.change.of(name).pass == 0 {
+			continue
+		}
+		if j.base.of(name).fail < twice {
+			onBase = append(onBase, name)
+		}
+		if j.proof.of(name).pass < twice {
+			onProof = append(onProof, name)
+		}
+	}
+	for _, more := range []struct {
+		on    Place
+		names []string
+	}{{OnBase, onBase}, {OnProof, onProof}} {
+		if req, ok := some(more.on, more.names, 1); ok {
+			return req, true
+		}
 	}
 	return some(OnChange, onChange, 1)
 }

@@ -16,7 +16,7 @@ func judgement(j *verdict.Judgement) *pb.Judgement {
 		Gone: testNames(j.Gone), NewlySkipped: testNames(j.NewlySkipped), MadeFlaky: testNames(j.MadeFlaky), Flaky: each(j.Flaky, flake),
 		Renamed: each(j.Renamed, renamed), Accepted: each(j.Accepted, acceptedTest), BothWays: bothWays(j.Ways),
 		BaseCount: testCount(j.BaseCount), ChangeCount: testCount(j.ChangeCount), Findings: j.Findings, Question: j.Question,
-		Waived: j.Waived,
+		Waived: j.Waived, Rewritten: testNames(j.Rewritten),
 	}
 }
 
@@ -31,7 +31,7 @@ func toJudgement(p *pb.Judgement) *verdict.Judgement {
 		NewlySkipped: toTestNames(p.GetNewlySkipped()), MadeFlaky: toTestNames(p.GetMadeFlaky()), Flaky: each(p.GetFlaky(), toFlake),
 		Renamed: each(p.GetRenamed(), toRenamed), Accepted: each(p.GetAccepted(), toAcceptedTest), Ways: toBothWays(p.GetBothWays()),
 		BaseCount: toTestCount(p.GetBaseCount()), ChangeCount: toTestCount(p.GetChangeCount()), Findings: p.GetFindings(),
-		Question: p.GetQuestion(), Waived: p.GetWaived(),
+		Question: p.GetQuestion(), Waived: p.GetWaived(), Rewritten: toTestNames(p.GetRewritten()),
 	}
 }
 

@@ -460,7 +460,9 @@ type Judgement struct {
 	// For the tester or people; empty: none.
 	Question string `protobuf:"bytes,21,opt,name=question,proto3" json:"question,omitempty"`
 	// The person who accepted that nothing is shown; empty: nobody.
-	Waived        string `protobuf:"bytes,22,opt,name=waived,proto3" json:"waived,omitempty"`
+	Waived string `protobuf:"bytes,22,opt,name=waived,proto3" json:"waived,omitempty"`
+	// Failed on the base, and do so no more because the test was changed.
+	Rewritten     *TestNames `protobuf:"bytes,23,opt,name=rewritten,proto3" json:"rewritten,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -647,6 +649,13 @@ func (x *Judgement) GetWaived() string {
 		return x.Waived
 	}
 	return ""
+}
+
+func (x *Judgement) GetRewritten() *TestNames {
+	if x != nil {
+		return x.Rewritten
+	}
+	return nil
 }
 
 // TestNames is a list of names that is cut.
@@ -1718,7 +1727,7 @@ const file_signalbox_v1_result_proto_rawDesc = "" +
 	"\tjudgement\x18\x0f \x01(\v2\x17.signalbox.v1.JudgementR\tjudgement\x1a7\n" +
 	"\tDataEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xb4\a\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xeb\a\n" +
 	"\tJudgement\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04base\x18\x02 \x01(\tR\x04base\x12\x16\n" +
@@ -1744,7 +1753,8 @@ const file_signalbox_v1_result_proto_rawDesc = "" +
 	"\fchange_count\x18\x13 \x01(\v2\x17.signalbox.v1.TestCountR\vchangeCount\x12\x1a\n" +
 	"\bfindings\x18\x14 \x03(\tR\bfindings\x12\x1a\n" +
 	"\bquestion\x18\x15 \x01(\tR\bquestion\x12\x16\n" +
-	"\x06waived\x18\x16 \x01(\tR\x06waived\"5\n" +
+	"\x06waived\x18\x16 \x01(\tR\x06waived\x125\n" +
+	"\trewritten\x18\x17 \x01(\v2\x17.signalbox.v1.TestNamesR\trewritten\"5\n" +
 	"\tTestNames\x12\x14\n" +
 	"\x05names\x18\x01 \x03(\tR\x05names\x12\x12\n" +
 	"\x04more\x18\x02 \x01(\x05R\x04more\"\x89\x01\n" +
@@ -1887,17 +1897,18 @@ var file_signalbox_v1_result_proto_depIdxs = []int32{
 	10, // 19: signalbox.v1.Judgement.both_ways:type_name -> signalbox.v1.BothWays
 	11, // 20: signalbox.v1.Judgement.base_count:type_name -> signalbox.v1.TestCount
 	11, // 21: signalbox.v1.Judgement.change_count:type_name -> signalbox.v1.TestCount
-	7,  // 22: signalbox.v1.Flake.runs:type_name -> signalbox.v1.TestTally
-	4,  // 23: signalbox.v1.BothWays.files:type_name -> signalbox.v1.TestNames
-	15, // 24: signalbox.v1.Issue.config:type_name -> signalbox.v1.Configuration
-	21, // 25: signalbox.v1.Configuration.policy:type_name -> signalbox.v1.Configuration.PolicyEntry
-	17, // 26: signalbox.v1.Configuration.limits:type_name -> signalbox.v1.Limit
-	16, // 27: signalbox.v1.Configuration.days:type_name -> signalbox.v1.DayBudget
-	28, // [28:28] is the sub-list for method output_type
-	28, // [28:28] is the sub-list for method input_type
-	28, // [28:28] is the sub-list for extension type_name
-	28, // [28:28] is the sub-list for extension extendee
-	0,  // [0:28] is the sub-list for field type_name
+	4,  // 22: signalbox.v1.Judgement.rewritten:type_name -> signalbox.v1.TestNames
+	7,  // 23: signalbox.v1.Flake.runs:type_name -> signalbox.v1.TestTally
+	4,  // 24: signalbox.v1.BothWays.files:type_name -> signalbox.v1.TestNames
+	15, // 25: signalbox.v1.Issue.config:type_name -> signalbox.v1.Configuration
+	21, // 26: signalbox.v1.Configuration.policy:type_name -> signalbox.v1.Configuration.PolicyEntry
+	17, // 27: signalbox.v1.Configuration.limits:type_name -> signalbox.v1.Limit
+	16, // 28: signalbox.v1.Configuration.days:type_name -> signalbox.v1.DayBudget
+	29, // [29:29] is the sub-list for method output_type
+	29, // [29:29] is the sub-list for method input_type
+	29, // [29:29] is the sub-list for extension type_name
+	29, // [29:29] is the sub-list for extension extendee
+	0,  // [0:29] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_result_proto_init() }

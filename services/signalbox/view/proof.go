@@ -31,6 +31,7 @@ func differences(j verdict.Judgement) (lines []string) {
 		{"broken by the change", j.Broken},
 		{"red for the issue, and not green", j.StillRed},
 		{"flaky by the change", j.MadeFlaky},
+		{"red before, and green only because the test was changed", j.Rewritten},
 		{"gone", j.Gone},
 		{"newly skipped", j.NewlySkipped},
 		{"failed before the change, too", j.BaseFailures},
