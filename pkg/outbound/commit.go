@@ -42,8 +42,9 @@ func (c *Checker) Commits(ctx context.Context, repo git.Runner, head string, kno
 const maxForeign = 1000
 
 // Foreign reports whether a commit that head has and known have not is by another identity,
-// or has a message that may not leave, or whether they are too many to read. Their files may
-// leave in another commit. A secret in a message is no such case: Commits reports it.
+// or has a message that may not leave or states a trailer of Signalbox, or whether they are
+// too many to read. Their files may leave in another commit. A secret in a message is no such
+// case: Commits reports it.
 func (c *Checker) Foreign(ctx context.Context, repo git.Runner, head string, known ...string) (bool, error) {
 	s := &commits{rules: c.rules, findings: c.findings(), git: repo}
 	if err := s.list(ctx, head, known); err != nil {
@@ -52,6 +53,7 @@ func (c *Checker) Foreign(ctx context.Context, repo git.Runner, head string, kno
 	if len(s.all) > maxForeign {
 		return true, nil
 	}
+	s.own = true
 	if err := s.messages(ctx); err != nil {
 		return false, err
 	}
@@ -65,6 +67,7 @@ type commits struct {
 	rules Rules
 	git   git.Runner
 	all   []commit // the oldest first
+	own   bool     // they are a program's own: none may state a trailer of ours
 }
 
 type commit struct {
@@ -358,6 +361,9 @@ func (s *commits) message(id, text string) {
 		if l.Rule != "command" {
 			say(l.Says())
 		}
+	}
+	if s.own && StatesTrailer(text) {
+		say("it states a trailer of Signalbox")
 	}
 }
 
