@@ -18,10 +18,12 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// untried reports whether the brain costs something, and nothing was changed yet in a
+// untried reports whether the brain costs something, and no role has written code yet in a
 // lifecycle that runs tests. Then they are run before the brain is.
 func (s step) untried() bool {
-	return s.tree != nil && s.tree.Head == s.tree.Base && s.job.Question == nil && !s.asks.Tests() &&
+	written := slices.ContainsFunc(s.job.Bundles, func(b instance.Bundle) bool { return slices.Contains(s.job.Writers, b.Role) })
+	begun := s.tree != nil && s.tree.Head != s.tree.Base && (written || len(s.job.Writers) == 0)
+	return s.tree != nil && !begun && s.job.Question == nil && !s.asks.Tests() &&
 		slices.Contains(s.job.Checks, testrun.Name) && !rules.Free(s.think)
 }
 
@@ -32,7 +34,20 @@ func (s step) tryBase(ctx context.Context, a *brain.Assignment) ([]instance.Evid
 	if slices.ContainsFunc(a.Evidence, func(ev instance.Evidence) bool { return ev.Name == work.Base && ev.Commit == s.tree.Base }) {
 		return nil, nil
 	}
-	w := detect(s.tree.Dir, []string{testrun.Name})[0]
+	base, err := s.base(ctx, s.tree)
+	if err != nil {
+		return nil, err
+	}
+	if base == s.tree {
+		base = nil // the brain's: the tests run in one of their own
+	} else {
+		defer s.close(base)
+	}
+	dir := s.tree.Dir
+	if base != nil {
+		dir = base.Dir
+	}
+	w := detect(dir, []string{testrun.Name})[0]
 	switch {
 	case errors.Is(w.err, brain.ErrInfrastructure):
 		return nil, w.err
@@ -40,9 +55,9 @@ func (s step) tryBase(ctx context.Context, a *brain.Assignment) ([]instance.Evid
 		a.Warnings = append(slices.Clip(a.Warnings), w.err.Error())
 		return nil, nil
 	case w.err != nil:
-		return nil, s.obstructed(a, w.err.Error())
+		return nil, s.obstructed(a, cannotRun, w.err.Error())
 	}
-	made, err := s.baseline(ctx, nil, w.plan)
+	made, err := s.baseline(ctx, base, w.plan)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +65,13 @@ func (s step) tryBase(ctx context.Context, a *brain.Assignment) ([]instance.Evid
 	if obstacle := testrun.Obstacle(ev); obstacle != "" && testrun.NothingTested(ev) && (s.asks.Does == workflow.WriteTests || !s.testsRequired()) {
 		a.Warnings = append(slices.Clip(a.Warnings), obstacle) // tests are to be written, or none are asked for
 	} else if obstacle != "" {
-		return nil, s.obstructed(a, fmt.Sprintf("%s\n\nThis was run on %.10s: %s", obstacle, ev.Commit, ev.Command))
+		return nil, s.obstructed(a, cannotRun, fmt.Sprintf("%s\n\nThis was run on %.10s: %s", obstacle, ev.Commit, ev.Command))
+	} else if unsteady, err := s.unsteady(ctx, w.plan.Command(), made); err != nil {
+		return nil, err
+	} else if unsteady != "" {
+		if err := s.obstructed(a, cannotJudge, unsteady); err != nil {
+			return nil, err
+		}
 	}
 	ev.Name = work.Base
 	a.Evidence = append(slices.Clip(a.Evidence), ev)
@@ -64,18 +85,62 @@ func (s step) tryBase(ctx context.Context, a *brain.Assignment) ([]instance.Evid
 	return []instance.Evidence{ev}, nil
 }
 
-// cannotRun begins what people are told of tests that cannot run.
-const cannotRun = "the tests cannot be run on the code as it is, before any change: "
+// cannotRun begins what people are told of tests that cannot run, and cannotJudge what they
+// are told of tests that run and decide nothing.
+const (
+	cannotRun   = "the tests cannot be run on the code as it is, before any change: "
+	cannotJudge = "the tests cannot judge any change: "
+)
 
 // obstructed puts the obstacle to people, once: what they say to it lets the work go on,
 // and the brain is warned.
-func (s step) obstructed(a *brain.Assignment, obstacle string) error {
+func (s step) obstructed(a *brain.Assignment, beginning, obstacle string) error {
 	obstacle += s.layers[nil].failed
-	if s.toldOf(cannotRun) {
-		a.Warnings = append(slices.Clip(a.Warnings), cannotRun+obstacle)
+	if s.toldOf(beginning) {
+		a.Warnings = append(slices.Clip(a.Warnings), beginning+obstacle)
 		return nil
 	}
-	return &agent.ErrEscalate{Reason: cannotRun + obstacle, RequiresHuman: true}
+	return &agent.ErrEscalate{Reason: beginning + obstacle, RequiresHuman: true}
+}
+
+// unsteady returns why no change can be judged by a run of the base that fails and names no
+// failing test: a second run ends in another way, so its output is no measure. It is empty
+// if the two are alike, or if the run passes or names tests.
+func (s step) unsteady(ctx context.Context, command string, made madeRun) (string, error) {
+	names := slices.ContainsFunc(made.run.Tests, func(t verdict.Test) bool { return t.Outcome == verdict.Fail })
+	if made.ev.OK || names {
+		return "", nil
+	}
+	key := s.contentKey(s.tree.Base, command, nil, nil)
+	again, ok := s.Baselines.get(key, 1)
+	if !ok {
+		tree, err := s.Workspace.Checkout(ctx, spec(s.job, s.tree.Base))
+		if err != nil {
+			return "", err
+		}
+		defer s.close(tree)
+		if err := s.setUp(ctx, tree); err != nil {
+			return "", err
+		}
+		s.job.Progress("running %s on the base again", command)
+		ev, run, err := testrun.Run(ctx, tree.Dir, tree.Head, made.plan, s.runner(tree))
+		if err != nil {
+			return "", err
+		}
+		again = madeRun{ev, run, made.plan}
+		s.Baselines.put(key, again)
+	}
+	was, is := testrun.Steady(made.run.Output), testrun.Steady(again.run.Output)
+	if !again.ev.OK && was == is {
+		return "", nil
+	}
+	how := "prints something else each time"
+	if again.ev.OK {
+		how = "passes in a second run"
+	}
+	return fmt.Sprintf("%s fails on the code as it is, names no test, and %s. Let it pass there, or print names: TAP, JUnit XML, or the "+
+		"output of a known runner. Say in %s which command does: test: {command: \"…\"}\n\nThis was run twice on %.10s:\n%s",
+		command, how, testrun.ConfigFile, made.ev.Commit, oneLine(is)), nil
 }
 
 // baseline returns the run of the plan on the base, in the tree base or, if that is nil, in

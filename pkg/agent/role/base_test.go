@@ -93,6 +93,67 @@ func TestABaseOnWhichNoTestRunsStopsTheWorkUnlessTestsAreToBeWritten(t *testing.
 	}
 }
 
+// A red base without names can be compared by its output alone. Where that differs between
+// two runs, nothing can be judged, and people are asked before a brain is.
+func TestARedBaseThatIsNoMeasureIsAskedAboutBeforeABrainIs(t *testing.T) {
+	counts := "n=$(cat ../../counted 2>/dev/null | wc -l); echo run >> ../../counted; "
+	for name, c := range map[string]struct {
+		script string
+		asks   string
+	}{
+		"the same output each time": {"echo broken; exit 1\n", ""},
+		"another output each time":  {"head -c 60 /dev/urandom | od -An -tx1 | tr -dc a-f | tr a-f g-l; exit 1\n", "prints something else each time"},
+		"it passes in a second run": {counts + "test $n -ge 2\n", "passes in a second run"},
+		"it passes":                 {"echo $$; true\n", ""},
+		"it names the test":         {"echo 'TAP version 13'; echo '1..1'; echo 'not ok 1 - greets'; head -c 6 /dev/urandom | od -An -tx1; exit 1\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t, map[string]string{config: "test: {command: \"sh check.sh\"}\n", "check.sh": c.script})
+			asked := 0
+			b := thinks(func(ctx context.Context, a brain.Assignment) (brain.Outcome, error) {
+				asked++
+				return writes(map[string]string{"a": "b"})(ctx, a)
+			})
+			job := e.first("developer", "implementing")
+			coder := func() (instance.Result, error) {
+				c := e.coder("developer", b)
+				c.Baselines = new(role.Baselines)
+				return c.Work(t.Context(), job)
+			}
+			_, err := coder()
+			var people *agent.ErrEscalate
+			switch {
+			case c.asks == "" && (err != nil || asked != 1):
+				t.Fatalf("it ended with %v after %d calls of the brain", err, asked)
+			case c.asks != "" && (!errors.As(err, &people) || !strings.HasPrefix(people.Reason, "the tests cannot judge any change: sh check.sh fails") ||
+				!strings.Contains(people.Reason, c.asks) || asked != 0):
+				t.Fatalf("it ended with %v after %d calls of the brain", err, asked)
+			case c.asks == "":
+				return
+			}
+			job.Escalations = []instance.Escalation{{Reason: people.Reason, RequiresHuman: true, Resolved: true, Resolution: "go on"}}
+			if _, err := coder(); err != nil || asked != 1 {
+				t.Errorf("after an answer it ended with %v after %d calls of the brain", err, asked)
+			}
+		})
+	}
+}
+
+func TestTheBaseIsTriedBeforeADeveloperIsPaidWhereATesterOfRulesWroteATest(t *testing.T) {
+	e := newEnv(t, map[string]string{config: "test: {command: \"no-such-program --all\"}\n"})
+	left := e.left("tester", map[string]string{"a_test.sh": "exit 1\n"})
+	job := e.job("developer", "implementing", left.Result)
+	job.Bundles[1].Role, job.Writers, job.Checks = "tester", []string{"developer"}, []string{work.Tests}
+	_, err := e.do(job, thinks(func(context.Context, brain.Assignment) (brain.Outcome, error) {
+		t.Error("the brain was asked")
+		return brain.Outcome{}, nil
+	}))
+	var people *agent.ErrEscalate
+	if !errors.As(err, &people) || !strings.Contains(people.Reason, "no-such-program") {
+		t.Errorf("it ended with %v", err)
+	}
+}
+
 func TestAChangeRunsWithTheVariablesThatMadeItsBaseGreen(t *testing.T) {
 	e := newEnv(t, map[string]string{config: "test: {command: \"test -z \\\"$CI\\\"\"}\n"})
 	job := e.first("developer", "implementing")

@@ -141,6 +141,7 @@ func (s *step) run(ctx context.Context) (instance.Result, error) {
 	if err == nil {
 		s.learned(ctx, out)
 		out = s.waits(ctx, out)
+		out, err = s.idle(ctx, out)
 	}
 	result := s.judgement(ctx, out)
 	for _, text := range []struct {

@@ -10,9 +10,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/secret"
+	"github.com/signalbox/signalbox/pkg/verdict"
 )
 
 func TestAChangeIsHandedOnFromRoleToRole(t *testing.T) {
@@ -58,6 +60,56 @@ func TestSuccessWithoutAChangeIsAFailureWhereAChangeIsAskedFor(t *testing.T) {
 				t.Errorf("it says %v", err)
 			}
 		})
+	}
+}
+
+// A flake can fail each time that it is run again. Who finds nothing to change has not failed:
+// the tests run once more on the same commit.
+func TestADeveloperWhoFindsNothingToChangeInRedWorkHasNotFailed(t *testing.T) {
+	e := newEnv(t, map[string]string{})
+	left := e.done("developer", "implementing", writes(map[string]string{"a.sh": "x\n"}))
+	red := func(commit string) []instance.Evidence {
+		return []instance.Evidence{{Name: "tests", Commit: commit, Command: "go test ./...", Failed: []string{"TestSlow"}, Judgement: &verdict.Judgement{Kind: verdict.Code}}}
+	}
+	for name, c := range map[string]struct {
+		evidence []instance.Evidence
+		fails    bool
+	}{
+		"red on this commit":     {red(left.Head), false},
+		"green on this commit":   {[]instance.Evidence{{Name: "tests", OK: true, Commit: left.Head, Judgement: &verdict.Judgement{}}}, true},
+		"it could not be tested": {[]instance.Evidence{{Name: "tests", Commit: left.Head}}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			job := e.job("developer", "fixing_issues", left)
+			job.Evidence, job.Bundles[1].Role = c.evidence, "developer"
+			r, err := e.do(job, saying(instance.Success))
+			if (err != nil) != c.fails || err == nil && (r.Status != instance.Success || r.Head != "") {
+				t.Errorf("it ended with %+v, %v", r, err)
+			}
+		})
+	}
+}
+
+func TestPeopleAreAskedWhereADeveloperFindsNothingToChangeTwice(t *testing.T) {
+	e := newEnv(t, map[string]string{})
+	job := e.job("developer", "implementing")
+	_, err := e.do(job, saying(instance.Success))
+	if err == nil || !strings.Contains(err.Error(), "left no change") {
+		t.Fatalf("at first it ended with %v", err)
+	}
+	job = e.job("developer", "fixing_issues")
+	job.Last = &instance.Result{Status: instance.Failure, Summary: err.Error()}
+	var people *agent.ErrEscalate
+	if _, err = e.do(job, saying(instance.Success)); !errors.As(err, &people) || !people.RequiresHuman || !strings.Contains(people.Reason, "It says: what I did") {
+		t.Fatalf("then it ended with %v", err)
+	}
+	job.Escalations = []instance.Escalation{{Reason: people.Reason, RequiresHuman: true, Resolved: true, Resolution: "It is wrong for negative sums."}}
+	if _, err = e.do(job, saying(instance.Success)); err == nil || errors.As(err, &people) {
+		t.Errorf("after an answer it ended with %v", err)
+	}
+	job.Escalations = nil
+	if _, err = e.do(job, writes(map[string]string{"a.sh": "x\n"})); err != nil {
+		t.Errorf("with a change it ended with %v", err)
 	}
 }
 

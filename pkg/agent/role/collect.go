@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/outbound"
 	"github.com/signalbox/signalbox/pkg/sanitize"
 	"github.com/signalbox/signalbox/pkg/work"
 	"github.com/signalbox/signalbox/pkg/workflow"
@@ -112,10 +113,50 @@ func (s step) unchanged(out brain.Outcome, r instance.Result) error {
 	case s.untested():
 		s.job.Progress("no further change; what is there was not tested yet")
 		return nil
+	case s.mayBeFlake():
+		s.job.Progress("no further change; the tests that failed are run again")
+		return nil
 	case !out.Declared || s.asks.Change == workflow.ChangeRequired:
-		return fmt.Errorf("%s says it is done and left no change%s", s.job.Role, s.stillOpen())
+		return fmt.Errorf("%s says it is done and %s%s", s.job.Role, leftNoChange, s.stillOpen())
 	}
 	return nil
+}
+
+// leftNoChange is what a failed step says that was to change something.
+const leftNoChange = "left no change"
+
+// mayBeFlake reports whether tests ran on the commit that the work is at, and failed there.
+// Who finds nothing to change may be right: a flake can fail each time that a test is run
+// again. The limits of the lifecycle bound how often that is believed.
+func (s step) mayBeFlake() bool {
+	if s.tree == nil || s.tree.Head == s.tree.Base {
+		return false
+	}
+	return slices.ContainsFunc(s.job.Evidence, func(ev instance.Evidence) bool {
+		judges := ev.Name == testrun.Name || ev.Name == testrun.Acceptance && s.asks.Runs == workflow.RunsCriteria
+		return judges && !ev.OK && ev.Judgement != nil && ev.Commit == s.tree.Head
+	})
+}
+
+// nothingToChange begins the question to people about work that a brain finds to be done
+// already.
+const nothingToChange = "there may be nothing to change: "
+
+// idle puts it to people, once, that a brain states for the second time in a row that it is
+// done and has changed nothing of the base.
+func (s step) idle(ctx context.Context, out brain.Outcome) (brain.Outcome, error) {
+	last := s.job.Last
+	if !out.Declared || out.Result.Status != instance.Success || out.Pauses() || s.tree == nil || s.tree.Head != s.tree.Base || s.job.Question != nil ||
+		s.asks.Change != workflow.ChangeRequired || last == nil || last.Status != instance.Failure || !strings.Contains(last.Summary, leftNoChange) ||
+		s.toldOf(nothingToChange) {
+		return out, nil
+	}
+	if changed, err := s.changed(ctx); changed || err != nil {
+		return out, err
+	}
+	out.Escalate = &brain.Escalation{RequiresHuman: true, Reason: fmt.Sprintf("%sthe %s states twice that it is done, and changed nothing. It says: %s\n\n"+
+		"Cancel the work if that is right, or say what is wrong with the code as it is.", nothingToChange, s.job.Role, oneLine(out.Result.Summary))}
+	return out, nil
 }
 
 // stillOpen says what kept the work from being accepted before, "" if nothing did.
@@ -145,7 +186,7 @@ func (s step) untested() bool {
 // message is a step's commit message. Forges read it once it is pushed.
 func message(job agent.Job, r instance.Result) string {
 	subject := sanitize.Lines(strings.TrimSpace(r.Summary))[0]
-	if subject == "" || len(subject) > 72 {
+	if subject == "" || len(subject) > 72 || outbound.StatesTrailer(subject) {
 		subject = job.State + ": " + job.Issue.Title
 	}
 	return sanitize.Subject(subject)

@@ -31,7 +31,7 @@ type trial struct {
 }
 
 // maxRounds bounds how often a trial asks for further runs.
-const maxRounds = 12
+const maxRounds = 20
 
 // try runs the tests on the base and on the change, and as often again as the verdict needs.
 // It returns evidence with the judgement. The tests of the base are run once by each process.
