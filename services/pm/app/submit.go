@@ -59,7 +59,15 @@ func (h *handler) openPullRequest(ctx context.Context, job agent.Job) (instance.
 	}
 	number := strconv.Itoa(pr.Number)
 	return forgeside.WithData(r, "pr_url", pr.URL, "pr_number", number, "prNumber", number, "branch", branch, "pushed", job.Head,
-		"unproven", strconv.FormatBool(isDraft(job))), nil
+		"unproven", strconv.FormatBool(isDraft(job)), "shown_at", shownAt(job)), nil
+}
+
+// shownAt returns the newest commit if a test shows it to be right, else "".
+func shownAt(job agent.Job) string {
+	if instance.ProofOf(job.Evidence, job.Base, job.Head).Shown {
+		return job.Head
+	}
+	return ""
 }
 
 // openedKey is the key of the comment that tells of the pull request.

@@ -20,6 +20,7 @@ type change struct {
 	file, text string // empty: nothing
 	says       string
 	fails      bool // the acceptance criteria do not pass on it
+	unproven   bool // no test shows it to be right
 	err        error
 }
 
@@ -66,6 +67,9 @@ func (d developer) Work(ctx context.Context, job agent.Job) (r instance.Result, 
 	if !does.fails {
 		ev.Judgement = &verdict.Judgement{Kind: verdict.Code, Base: job.Base, Change: tree.Head, Shown: true,
 			Tests: []verdict.ShownTest{{Name: "make check", Base: job.Base, Change: tree.Head, Cause: verdict.Assertion}}}
+	}
+	if does.unproven {
+		ev.Judgement = &verdict.Judgement{Kind: verdict.Code, Base: job.Base, Change: tree.Head, Unproven: "all tests that ran passed before the change as well"}
 	}
 	if does.fails {
 		ev.ExitCode, ev.Failed = 2, []string{"make check"}

@@ -74,5 +74,5 @@ func (t *visit) endDraft(ctx context.Context) (instance.Result, error) {
 		return instance.Result{}, err
 	}
 	r := forgeside.WithData(t.outcome("waiting", "no draft any more, and for the reviewers: %s", t.obstacles()), "lastActivityBy", merge.Bot)
-	return forgeside.WithData(r, "undrafted", "true"), nil
+	return forgeside.WithData(r, "undrafted", "true", "readied", readiedByUs), nil
 }

@@ -30,29 +30,6 @@ func (t *visit) answeredGate() merge.Gate {
 	return g
 }
 
-// gateShown passes if a test shows that the work does what its story asks, or a person has
-// marked its draft as ready: we do not.
-const gateShown = "shown"
-
-func (t *visit) shownGate() merge.Gate {
-	proof := instance.ProofOf(t.job.Evidence, t.job.Base, t.snapshot.Head)
-	draft := proof.Policy(t.job.Policy) == instance.UnprovenDraft
-	reason := proof.Reason
-	if t.job.Vars["unproven"] == "true" && !proof.Shown { // said when the work was handed over
-		draft, reason = true, "no test showed it when the pull request was opened"
-	}
-	switch {
-	case proof.Shown:
-		return merge.Gate{Name: gateShown, Verdict: merge.Pass, Reason: "a test failed before the change and passes now"}
-	case draft && t.snapshot.Draft:
-		return merge.Gate{Name: gateShown, Verdict: merge.Pending,
-			Reason: "unproven: " + reason + "; it stays a draft until a person marks it as ready"}
-	case draft:
-		return merge.Gate{Name: gateShown, Verdict: merge.Pass, Reason: "unproven, and no draft any more"}
-	}
-	return merge.Gate{Name: gateShown, Verdict: merge.Pass, Reason: "the policy asks for no proof"}
-}
-
 // ready reports whether every gate passes, apart from the draft that we end.
 func (t *visit) ready() bool { return t.verdict() == merge.Pass }
 

@@ -51,12 +51,13 @@ func (t *visit) land(ctx context.Context) (instance.Result, error) {
 func (t *visit) merging() forge.Merge {
 	in := forge.Merge{Head: t.snapshot.Head, Method: t.report.Method}
 	title := sanitize.Subject(t.snapshot.Title)
+	trailers := "Signalbox-Instance: " + t.job.Instance + "\n" + t.standing().trailer()
 	switch in.Method {
 	case "squash":
-		in.Title, in.Body = fmt.Sprintf("%s (#%d)", cut(title, maxTitle), t.snapshot.Number), "Signalbox-Instance: "+t.job.Instance
+		in.Title, in.Body = fmt.Sprintf("%s (#%d)", cut(title, maxTitle), t.snapshot.Number), trailers
 	case "merge":
 		in.Title = sanitize.Subject(fmt.Sprintf("Merge pull request #%d from %s", t.snapshot.Number, cut(t.snapshot.HeadRef, maxTitle)))
-		in.Body = sanitize.Message(title)
+		in.Body = sanitize.Message(title) + "\n\n" + trailers
 	}
 	return in
 }

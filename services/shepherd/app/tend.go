@@ -107,7 +107,7 @@ func (s *shepherd) visit(ctx context.Context, job agent.Job) (*visit, error) {
 	reopen(&t.snapshot)
 	t.activity = merge.Activity(t.snapshot)
 	t.report = merge.Assess(t.snapshot, t.rules())
-	t.report.Gates = append(t.report.Gates, t.answeredGate(), t.shownGate())
+	t.report.Gates = append(t.report.Gates, t.answeredGate(), t.standing().gate())
 	return t, nil
 }
 
@@ -166,6 +166,9 @@ func (t *visit) outcome(name, format string, args ...any) instance.Result {
 	}
 	if !t.snapshot.Draft {
 		r = forgeside.WithData(r, "undrafted", "true")
+	}
+	if readied := t.standing().readiedBy(); readied != t.job.Vars["readied"] {
+		r = forgeside.WithData(r, "readied", readied)
 	}
 	r.Evidence = t.evidence()
 	return r
