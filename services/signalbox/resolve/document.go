@@ -88,6 +88,9 @@ func markdown(issue instance.Issue, in *pb.Instance, out Outcome) string {
 		}
 		add("| tests | %s: %s |", sanitize.CodeCell(t.Command), how)
 	}
+	if last, _ := ending(proofOf(in), ""); last != "" {
+		add("| proof | %s |", cell(last))
+	}
 	add("| moves | %d |\n", out.Iterations)
 	if out.Branch == "" {
 		if said := obstacle(in); said != "" {

@@ -52,7 +52,12 @@ func (r *run) finish(ctx context.Context, at forge.Repository, waits bool) error
 		}
 		out.PullRequest = &PullRequest{Title: pr.Title, Body: r.exported(pr.Body), Draft: pr.Draft}
 	}
-	return errors.Join(r.handOver(ctx, &out), r.print(in, out))
+	err = errors.Join(r.handOver(ctx, &out), r.print(in, out))
+	last, verdict := ending(proofOf(in), r.require)
+	if last != "" {
+		r.n.Say("%s", last)
+	}
+	return errors.Join(err, verdict)
 }
 
 // Branch returns the branch that an instance which has ended hands in; empty if there is

@@ -5,22 +5,28 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/verdict"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
 // Outcome is what --json prints.
 type Outcome struct {
-	Instance   string     `json:"instance"`
-	Workflow   string     `json:"workflow"`
-	State      string     `json:"state"`
-	Reason     string     `json:"reason"`
-	Branch     string     `json:"branch"`               // empty: none
-	Unfinished string     `json:"unfinished,omitempty"` // branch with the work of a run that ended without one
-	Base       string     `json:"base"`                 // commit that the work started from
-	Head       string     `json:"head"`                 // newest commit of the work
-	Pushed     string     `json:"pushed,omitempty"`     // where the branch was pushed to
-	Commits    []Commit   `json:"commits"`
-	Tests      *Tests     `json:"tests"` // null: no tests were run
+	Instance   string   `json:"instance"`
+	Workflow   string   `json:"workflow"`
+	State      string   `json:"state"`
+	Reason     string   `json:"reason"`
+	Branch     string   `json:"branch"`               // empty: none
+	Unfinished string   `json:"unfinished,omitempty"` // branch with the work of a run that ended without one
+	Base       string   `json:"base"`                 // commit that the work started from
+	Head       string   `json:"head"`                 // newest commit of the work
+	Pushed     string   `json:"pushed,omitempty"`     // where the branch was pushed to
+	Commits    []Commit `json:"commits"`
+	Tests      *Tests   `json:"tests"` // null: no tests were run
+
+	Shown    bool                `json:"shown"`    // a test failed on the base and passes on the head
+	Unproven string              `json:"unproven"` // why no test shows the change; empty if one does, or if there is no change
+	ShownBy  []verdict.ShownTest `json:"shown_by"` // the tests that show it, with the commits on which they failed and pass
+
 	Iterations int        `json:"iterations"`
 	Questions  []Question `json:"questions"`
 	Spend      Spend      `json:"spend"`
@@ -73,7 +79,7 @@ func outcome(in *pb.Instance, s source) Outcome {
 	o := Outcome{
 		Instance: in.GetInstance(), Workflow: in.GetWorkflow(), State: in.GetState(), Reason: in.GetReason(), Base: in.GetBase(),
 		Head:    in.GetHead(),
-		Commits: []Commit{}, Iterations: int(in.GetIteration()), Questions: []Question{},
+		Commits: []Commit{}, Iterations: int(in.GetIteration()), Questions: []Question{}, ShownBy: []verdict.ShownTest{},
 		Spend: Spend{int64(in.GetSpend().GetTokensIn()), int64(in.GetSpend().GetTokensOut()), in.GetSpend().GetUsd(),
 			int64(in.GetSpend().GetWallMs())},
 	}
@@ -85,6 +91,8 @@ func outcome(in *pb.Instance, s source) Outcome {
 			o.Tests = &Tests{e.GetOk(), e.GetCommit(), e.GetCommand(), int(e.GetPassed()), append([]string{}, e.GetFailed()...)}
 		}
 	}
+	proof := proofOf(in)
+	o.Shown, o.Unproven, o.ShownBy = proof.Shown, proof.Reason, append(o.ShownBy, proof.Judgement.Tests...)
 	for _, q := range in.GetQuestions() {
 		o.Questions = append(o.Questions, Question{int(q.GetNumber()), q.GetText(), q.GetAnswered(), q.GetAnswer()})
 	}

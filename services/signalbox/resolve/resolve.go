@@ -38,12 +38,17 @@ type Command struct {
 	Data    string        `name:"data" type:"path" placeholder:"DIR" help:"Where the log stays; by default in the user's state directory, one for each repository."`
 	Push    bool          `name:"push" help:"Push the branch to the repository's remote: with the token to the forge's own host, by ssh, or to a path."`
 	PR      bool          `name:"pr" help:"Push the branch and open its pull request on the forge."`
+	Require string        `name:"require" enum:",shown" default:"" placeholder:"PROOF" help:"What the branch has to have for exit code 0: shown, a test that failed on the base and passes now. By default the policy unproven of the lifecycle decides."`
 	Forge   github.Flags  `embed:"" prefix:"forge-"`
 	Sync    time.Duration `name:"sync" default:"0s" help:"How often the log is flushed to disk; 0 flushes every event before anyone sees it."`
 }
 
 // ErrUnresolved is returned if the run ends without a branch.
 var ErrUnresolved = errors.New("not resolved")
+
+// ErrUnproven is returned if there is a branch, --require wants it to be shown, and no test
+// shows that it does what the issue asks.
+var ErrUnproven = errors.New("unproven, and --require shown wants a test that failed before and passes now")
 
 // Run resolves the issue. It prints the pull request's description, or with --json
 // the Outcome, to standard output, and what happens to standard error.
@@ -95,7 +100,7 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 		defer n.Clock()()
 	}
 	r := &run{env: env, n: n, source: src, issue: issue, answers: answers, dir: dir, def: def, files: forActions(c.Out),
-		again: c.Again, deliver: delivery{push: c.Push || c.PR, propose: c.PR, forge: c.Forge}}
+		again: c.Again, require: c.Require, deliver: delivery{push: c.Push || c.PR, propose: c.PR, forge: c.Forge}}
 	agents := c.Settings()
 	if issue.Repo != "" {
 		agents.Original = issue
@@ -113,7 +118,7 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 	switch {
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		return fmt.Errorf("%w: interrupted; the same command goes on where it was", ErrUnresolved)
-	case err != nil && !errors.Is(err, ErrUnresolved) && service.ExitCode(err) != 2:
+	case err != nil && !errors.Is(err, ErrUnresolved) && !errors.Is(err, ErrUnproven) && service.ExitCode(err) != 2:
 		return fmt.Errorf("%w (the log of the services is %s)", err, log.Name())
 	}
 	return err

@@ -30,6 +30,7 @@ type run struct {
 	files   files                // written for other programs
 	deliver delivery             // what is done with the branch
 	again   bool                 // also what an earlier call resolved
+	require string               // shown: an unproven branch is a failure; empty: the policy decides
 
 	system *allinone.System
 	forge  *github.Client // as the person at this machine

@@ -1,0 +1,29 @@
+package resolve
+
+import (
+	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/wire"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+)
+
+// requireShown is the value of --require that makes an unproven branch a failure.
+const requireShown = "shown"
+
+// proofOf returns the proof of the newest commit of an instance.
+func proofOf(in *pb.Instance) instance.Proof {
+	return instance.ProofOf(wire.ToEvidence(in.GetEvidence()), in.GetBase(), in.GetHead())
+}
+
+// ending returns the last line of a run that has a branch, and ErrUnproven if the branch is
+// not as --require wants it. The line begins with "shown" or "UNPROVEN". It is empty if there
+// is no work to prove.
+func ending(proof instance.Proof, require string) (line string, err error) {
+	line = proof.Sentence()
+	if proof.Shown {
+		line = "shown: " + line
+	}
+	if require == requireShown && !proof.Shown {
+		err = ErrUnproven
+	}
+	return line, err
+}
