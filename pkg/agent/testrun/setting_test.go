@@ -123,3 +123,28 @@ func TestABaseThatTestsNothingSaysWhy(t *testing.T) {
 		t.Errorf("tests that fail are an obstacle: %q", got)
 	}
 }
+
+func TestWhatATestPrintsStaysInOrder(t *testing.T) {
+	const files = 100 // of cargo, which names them on standard error
+	dir := write(t, ".signalbox.yaml", `test: {command: "sh tests.sh"}`, "tests.sh", `i=0
+while [ $i -lt 100 ]; do
+	echo "     Running tests/a$i.rs (target/debug/deps/a$i-0123456789abcdef)" >&2
+	echo "test adds ... ok"
+	i=$((i+1))
+done
+echo "test result: ok. 100 passed; 0 failed; 0 ignored;"
+`)
+	plan, err := testrun.Detect(os.DirFS(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, run, err := testrun.Run(t.Context(), dir, "c0ffee", plan, sandbox.Sandbox{})
+	if err != nil || len(run.Tests) != files {
+		t.Fatalf("got %d tests, %v", len(run.Tests), err)
+	}
+	for _, test := range run.Tests {
+		if strings.HasSuffix(test.Name, "#2") {
+			t.Fatalf("two tests of one file have the name %s", strings.TrimSuffix(test.Name, " #2"))
+		}
+	}
+}
