@@ -130,6 +130,8 @@ func (w *webhook) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 				"delivery", fmt.Sprintf("%.64q", r.Header.Get("X-GitHub-Delivery")), "from", r.RemoteAddr, "not_logged_before", more)
 		}
 		event = "" // a stranger's words are no label of a metric
+		// The server reads the rest of the body before it answers: of a half one it would wait.
+		_ = http.NewResponseController(rw).SetReadDeadline(time.Now().Add(deliveryPart))
 	}
 	w.taken.WithLabelValues(event, http.StatusText(status)).Inc()
 	rw.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -161,9 +163,9 @@ func (w *webhook) take(rw http.ResponseWriter, r *http.Request) (status int, why
 	if !w.reading.take(from) {
 		return http.StatusServiceUnavailable, "too many deliveries at a time: deliver it again"
 	}
-	defer w.reading.leave(from)
 	macs := w.secrets.macs()
 	body, err := readBody(rw, r, macs)
+	w.reading.leave(from) // a sender that signs has no limit: a forge behind a proxy has one address
 	if large := new(http.MaxBytesError); errors.As(err, &large) {
 		return http.StatusRequestEntityTooLarge, fmt.Sprintf("a delivery has at most %d bytes", large.Limit)
 	} else if err != nil {
