@@ -31,9 +31,9 @@ func TestAnOrchestratorThatCannotBecomeActiveTriesAgainUnlessTheLogIsDamaged(t *
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := natstest.Start(t, natstest.Options{})
-			older, err := server.Connect(t).Subscribe(subject.ActiveOrchestrator,
-				func(m *nats.Msg) { _ = m.Respond([]byte(`{"id":"older","since":1}`)) })
-			if err != nil {
+			nc := server.Connect(t)
+			older, err := nc.Subscribe(subject.ActiveOrchestrator, func(m *nats.Msg) { _ = m.Respond([]byte(`{"id":"older","since":1}`)) })
+			if err := errors.Join(err, nc.Flush()); err != nil { // the server has it before it is asked for
 				t.Fatal(err)
 			}
 			ctx, stop := context.WithTimeout(t.Context(), time.Minute)
