@@ -353,9 +353,10 @@ func (j judge) loaded(out *Judgement) bool {
 	return out.BaseFailures.Len()+len(out.Flaky)+len(out.Accepted) > 0
 }
 
-// unjudgeable reports whether only a run as a whole is broken, and it failed on the base too.
+// unjudgeable reports whether only a run as a whole is broken, and it failed on the base too,
+// by a runner that prints no names.
 func (j judge) unjudgeable(broken []string) bool {
-	return len(broken) == 1 && len(j.OnBase) > 0 && broken[0] == j.whole && !j.OnBase[0].OK
+	return len(broken) == 1 && len(j.OnBase) > 0 && broken[0] == j.whole && !j.OnBase[0].OK && !j.OnBase[0].Named
 }
 
 // ask sets the question that no rule decides: whether a test that the change breaks asserts

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/rand"
 	"crypto/sha512"
 	"encoding/base64"
 	"errors"
@@ -28,7 +29,9 @@ func serveLeft(t *testing.T) (lock string, requests *atomic.Int64) {
 	var pack bytes.Buffer
 	gz := gzip.NewWriter(&pack)
 	w := tar.NewWriter(gz)
-	for name, content := range map[string]string{"package/package.json": `{"name":"left","version":"1.0.0"}`, "package/index.js": "module.exports = 42;"} {
+	// A cache of npm knows a package by its content.
+	content := "module.exports = 42; // " + rand.Text()
+	for name, content := range map[string]string{"package/package.json": `{"name":"left","version":"1.0.0"}`, "package/index.js": content} {
 		err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(content))})
 		if _, werr := w.Write([]byte(content)); errors.Join(err, werr) != nil {
 			t.Fatal(err, werr)

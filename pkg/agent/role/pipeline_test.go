@@ -57,7 +57,7 @@ func TestTheBuildRunsAllThatIsSetUpAndFailsForTheWriter(t *testing.T) {
 	job.Writes = []string{"build", "review"}
 	r, err := w.do(job, brains.Default)
 	b, review := section[pipeline.Build](t, r, "build"), section[pipeline.Review](t, r, "review")
-	if err != nil || r.Status != instance.Failure || !b.TestsPassed || b.LintPassed || !b.TypeCheckPassed || len(b.CommandsRun) != 2 || b.CommandsRun[1].ExitCode != 2 {
+	if err != nil || r.Status != instance.Failure || !b.TestsPassed || b.LintPassed || b.TypeCheckPassed || len(b.CommandsRun) != 2 || b.CommandsRun[1].ExitCode != 2 {
 		t.Errorf("it ended with %+v, %v: %+v", r, err, b)
 	}
 	if review.FeedbackForWriter == nil || !strings.Contains(*review.FeedbackForWriter, "line 3: no") || !strings.Contains(r.Summary, "Nothing is set up as type check") {

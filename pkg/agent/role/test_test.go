@@ -86,15 +86,18 @@ func TestWhatABrainChangesWhereTestsAreRunIsDropped(t *testing.T) {
 }
 
 func TestAChangeDoesNotSayHowItIsTested(t *testing.T) {
-	cheat := map[string]string{config: "test: {command: \"true\"}\n"}
+	// The change breaks the product, and with another command that would not be seen.
+	const check = "grep -qx good product || { echo FAIL: the product is bad; exit 1; }\n"
+	cheat := map[string]string{config: "test: {command: \"true\"}\n", "product": "bad\n"}
 	for name, c := range map[string]struct {
 		base, change map[string]string
 		command      string
 		ok           bool
 	}{
-		"not by another command":             {map[string]string{config: byFile, "check.sh": fail}, cheat, "sh check.sh", false},
-		"not by taking the command away":     {map[string]string{config: byFile, "check.sh": fail}, map[string]string{config: "", "Makefile": "test:\n\ttrue\n"}, "sh check.sh", false},
-		"not by a command beside other ways": {map[string]string{"Makefile": "test:\n\tsh check.sh\n", "check.sh": fail}, cheat, "make test", false},
+		"not by another command": {map[string]string{config: byFile, "check.sh": check, "product": "good\n"}, cheat, "sh check.sh", false},
+		"not by taking the command away": {map[string]string{config: byFile, "check.sh": check, "product": "good\n"},
+			map[string]string{config: "", "Makefile": "test:\n\ttrue\n", "product": "bad\n"}, "sh check.sh", false},
+		"not by a command beside other ways": {map[string]string{"Makefile": "test:\n\tsh check.sh\n", "check.sh": check, "product": "good\n"}, cheat, "make test", false},
 		"but where there was no way":         {map[string]string{"check.sh": pass}, map[string]string{config: byFile}, "sh check.sh", true},
 		"or one that could not be read":      {map[string]string{config: "test: [", "check.sh": pass}, map[string]string{config: byFile}, "sh check.sh", true},
 	} {
