@@ -132,15 +132,23 @@ func (p Plan) Bare() Plan {
 // IsBare reports whether the plan runs without those variables.
 func (p Plan) IsBare() bool { return p.bare }
 
-// environ returns the environment of the plan's command.
+// environ returns the environment of the plan's command. A second run in the same tree is a
+// run: the go command, whatever calls it, repeats no result of the first one.
 func (p Plan) environ() []string {
-	if !p.bare {
-		return slices.Concat(sandbox.Environ(), p.custom, p.Env)
+	env := slices.Concat(sandbox.Environ(), p.custom, p.Env)
+	if p.bare {
+		env = slices.DeleteFunc(sandbox.Environ(), func(v string) bool {
+			return strings.HasPrefix(v, "LANG=") || strings.HasPrefix(v, "LANGUAGE=") || strings.HasPrefix(v, "LC_")
+		})
+		env = slices.Concat(env, []string{"LANG=C.UTF-8"}, p.Env)
 	}
-	env := slices.DeleteFunc(sandbox.Environ(), func(v string) bool {
-		return strings.HasPrefix(v, "LANG=") || strings.HasPrefix(v, "LANGUAGE=") || strings.HasPrefix(v, "LC_")
-	})
-	return slices.Concat(env, []string{"LANG=C.UTF-8"}, p.Env)
+	flags := "-count=1"
+	for _, v := range env {
+		if given, ok := strings.CutPrefix(v, "GOFLAGS="); ok {
+			flags = strings.TrimSpace(given + " -count=1")
+		}
+	}
+	return append(env, "GOFLAGS="+flags)
 }
 
 // goModule detects modules and workspaces. In a workspace ./... covers only the root

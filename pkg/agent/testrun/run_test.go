@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -90,6 +91,24 @@ func TestRunIsOKWhenAllTestsPass(t *testing.T) {
 	ev := run(t, write(t, "go.mod", goMod, "money.go", rounding, "money_test.go", tests))
 	if !ev.OK || ev.Passed != 2 || len(ev.Failed) != 0 || ev.Output != "" || testrun.Signature(ev) != "" {
 		t.Errorf("got %+v", ev)
+	}
+}
+
+// A flake that passed once would pass for ever.
+func TestASecondRunInATreeRepeatsNoResultOfTheFirst(t *testing.T) {
+	for _, command := range [][]string{{"go", "test", "-json", "./..."}, {"sh", "-c", "go test ./..."}} {
+		ran := filepath.Join(t.TempDir(), "ran")
+		dir := write(t, "go.mod", goMod, "money_test.go", "package money\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\n"+
+			"func TestOnce(t *testing.T) {\n\tf, err := os.OpenFile("+strconv.Quote(ran)+", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)\n"+
+			"\tif err != nil {\n\t\tt.Fatal(err)\n\t}\n\tf.WriteString(\"x\")\n\tf.Close()\n}\n")
+		for range 3 {
+			if ev, _, err := testrun.Run(t.Context(), dir, "c0ffee", testrun.Plan{Argv: command, Timeout: time.Minute}, sandbox.Sandbox{}); err != nil || ev.ExitCode != 0 {
+				t.Fatalf("it ended with %+v, %v", ev, err)
+			}
+		}
+		if got, err := os.ReadFile(ran); err != nil || string(got) != "xxx" {
+			t.Errorf("%q ran the test %d times of 3: %v", command, len(got), err)
+		}
 	}
 }
 
