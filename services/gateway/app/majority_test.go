@@ -25,6 +25,9 @@ func TestTheGatewayGoesWhereTheLogIs(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = log.Close(context.Background()) })
+		if _, err := store.EnsureDeliveries(t.Context(), s.JetStream(t), 1); err != nil {
+			t.Fatal(err)
+		}
 	}
 	asked, err := subject.API(subject.Definition)
 	if err != nil {
@@ -42,7 +45,7 @@ func TestTheGatewayGoesWhereTheLogIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	leave := func() {
-		if err := here.JetStream(t).DeleteStream(t.Context(), subject.EventStream); err != nil {
+		if err := here.JetStream(t).DeleteStream(t.Context(), subject.DeliveryStream); err != nil {
 			t.Fatal(err)
 		}
 	}
