@@ -58,4 +58,5 @@ func TestAnIssueThatIsNotHereAnyMore(t *testing.T) {
 	if again := newIssue(t, ada, "another"); again.GetNumber() != 4 {
 		t.Errorf("the next number is %d", again.GetNumber())
 	}
+	hook.want("an issue", "issues opened")
 }
