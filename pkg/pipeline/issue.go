@@ -1,10 +1,10 @@
 package pipeline
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
 // Types of issues.
@@ -18,19 +18,19 @@ const (
 // beginning of its title. The first that fit decide.
 var signs = []struct {
 	kind          string
-	labels, title *regexp.Regexp
+	labels, title *lazyregexp.Regexp
 }{
-	{BugFix, regexp.MustCompile(`(?i)\b(bug|defect|regression|crash|fix)\b`),
-		regexp.MustCompile(`(?i)^\W*(bug|fix(es)?|hotfix|regression)\b`)},
-	{RefactorStyle, regexp.MustCompile(`(?i)\b(refactor\w*|style|cleanup|clean-up|chore|tech[ -]?debt|formatting|lint)\b`),
-		regexp.MustCompile(`(?i)^\W*(refactor\w*|style|chore|clean[ -]?up|rename|reformat|tidy|simplify|extract|restructure)\b`)},
-	{NewFeature, regexp.MustCompile(`(?i)\b(feature|enhancement|request|improvement|proposal)\b`),
-		regexp.MustCompile(`(?i)^\W*(feat(ure)?|add|support|allow|implement|provide|introduce|please add|enable)\b`)},
+	{BugFix, lazyregexp.New(`(?i)\b(bug|defect|regression|crash|fix)\b`),
+		lazyregexp.New(`(?i)^\W*(bug|fix(es)?|hotfix|regression)\b`)},
+	{RefactorStyle, lazyregexp.New(`(?i)\b(refactor\w*|style|cleanup|clean-up|chore|tech[ -]?debt|formatting|lint)\b`),
+		lazyregexp.New(`(?i)^\W*(refactor\w*|style|chore|clean[ -]?up|rename|reformat|tidy|simplify|extract|restructure)\b`)},
+	{NewFeature, lazyregexp.New(`(?i)\b(feature|enhancement|request|improvement|proposal)\b`),
+		lazyregexp.New(`(?i)^\W*(feat(ure)?|add|support|allow|implement|provide|introduce|please add|enable)\b`)},
 }
 
 var (
-	broken = regexp.MustCompile(`(?i)\b(bug|crash\w*|panic\w*|errors?|fail\w*|wrong\w*|broken|incorrect\w*|regression|exception|does ?n.?t|does not|is ?n.?t|instead of|unexpected\w*|not \w+ing)\b`)
-	wanted = regexp.MustCompile(`(?i)\b(feature|would be (nice|great|good|useful|helpful)|would like|i'd like|ability to|an option|wish|could you add|we need|i need)\b`)
+	broken = lazyregexp.New(`(?i)\b(bug|crash\w*|panic\w*|errors?|fail\w*|wrong\w*|broken|incorrect\w*|regression|exception|does ?n.?t|does not|is ?n.?t|instead of|unexpected\w*|not \w+ing)\b`)
+	wanted = lazyregexp.New(`(?i)\b(feature|would be (nice|great|good|useful|helpful)|would like|i'd like|ability to|an option|wish|could you add|we need|i need)\b`)
 )
 
 // Type tells the type of an issue by its labels, then by its title, then by its words.
@@ -66,7 +66,7 @@ func testType(kind string) string {
 }
 
 // task is an item of a check list.
-var task = regexp.MustCompile(`(?m)^\s*[-*] \[[ xX]\] `)
+var task = lazyregexp.New(`(?m)^\s*[-*] \[[ xX]\] `)
 
 // Size estimates an issue by the length of its report, in words, and of its check list. It
 // is SMALL, MEDIUM or LARGE, and simple, moderate or complex.

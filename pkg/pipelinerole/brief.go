@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/pipeline"
 	"github.com/signalbox/signalbox/pkg/work"
 )
@@ -77,11 +77,11 @@ func tasks(issue instance.Issue) (all []string) {
 }
 
 var (
-	checkbox = regexp.MustCompile(`(?m)^\s*[-*] \[ \] +(.+)$`)
-	forbids  = regexp.MustCompile(`(?i)\b(do not|don.?t|must not|mustn.?t|never|leave|keep)\b.*\b(modify|touch|change|edit|delete|remove|rename|rewrite|refactor|add|break|alone|unchanged|untouched)\b`)
-	failing  = regexp.MustCompile(`(?i)\btests?\b[^.\n]*\bfail(s|ed|ing)?\b|\bfailing\b[^.\n]*\btests?\b`)
-	passing  = regexp.MustCompile(`(?i)\b(done|fixed|finished|accepted) (when|once|if)\b[\s:]*(all )?(of )?(the )?(existing )?tests? (pass|passes|succeed|are green)\b`)
-	paths    = regexp.MustCompile(`[\w./-]*[\w-]\.[A-Za-z]\w{0,9}\b|[\w.-]+(?:/[\w.-]+)+`)
+	checkbox = lazyregexp.New(`(?m)^\s*[-*] \[ \] +(.+)$`)
+	forbids  = lazyregexp.New(`(?i)\b(do not|don.?t|must not|mustn.?t|never|leave|keep)\b.*\b(modify|touch|change|edit|delete|remove|rename|rewrite|refactor|add|break|alone|unchanged|untouched)\b`)
+	failing  = lazyregexp.New(`(?i)\btests?\b[^.\n]*\bfail(s|ed|ing)?\b|\bfailing\b[^.\n]*\btests?\b`)
+	passing  = lazyregexp.New(`(?i)\b(done|fixed|finished|accepted) (when|once|if)\b[\s:]*(all )?(of )?(the )?(existing )?tests? (pass|passes|succeed|are green)\b`)
+	paths    = lazyregexp.New(`[\w./-]*[\w-]\.[A-Za-z]\w{0,9}\b|[\w.-]+(?:/[\w.-]+)+`)
 )
 
 // prohibitions are the sentences in which the report, or somebody since, says what

@@ -1,11 +1,11 @@
 package plan
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
@@ -19,7 +19,7 @@ const (
 )
 
 // name is what an id looks like.
-var name = regexp.MustCompile(`^[\p{L}\p{N}][\p{L}\p{N}_.-]*$`)
+var name = lazyregexp.New(`^[\p{L}\p{N}][\p{L}\p{N}_.-]*$`)
 
 // check holds the draft to what a plan is: tasks, each once, after tasks that
 // there are, none after itself.

@@ -1,10 +1,10 @@
 package plan
 
 import (
-	"regexp"
-
 	"github.com/yuin/goldmark/ast"
 	task "github.com/yuin/goldmark/extension/ast"
+
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
 // list reads a list of tasks: "- [ ] ID: title (after A, B)". What is below one
@@ -20,9 +20,9 @@ func (p page) list() {
 	}
 }
 
-var tick = regexp.MustCompile(`^\[[ xX]\]\s*`)
+var tick = lazyregexp.New(`^\[[ xX]\]\s*`)
 
-var after = regexp.MustCompile(`(?i)\s*\((?:comes )?after:?\s+([^()]+)\)\s*$`)
+var after = lazyregexp.New(`(?i)\s*\((?:comes )?after:?\s+([^()]+)\)\s*$`)
 
 func (p page) entry(n ast.Node) {
 	first := n.FirstChild()

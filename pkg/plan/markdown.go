@@ -2,12 +2,12 @@ package plan
 
 import (
 	"bytes"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
 
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/markdown"
 )
 
@@ -45,7 +45,7 @@ func (d *draft) markdown(src []byte) {
 }
 
 // titled is what names a task: its id, and its title.
-var titled = regexp.MustCompile(`^([^\s:]+):\s+(\S.*)$`)
+var titled = lazyregexp.New(`^([^\s:]+):\s+(\S.*)$`)
 
 // head is the task that a heading begins, if it does.
 func (p page) head(h *ast.Heading) (id, title string, is bool) {
@@ -73,10 +73,10 @@ func (p page) section(h *ast.Heading) {
 }
 
 var (
-	dependsOn = regexp.MustCompile(`(?i)^[*_]*depends on\s*[*_]*:[*_]*\s*(.*?)\.?$`)
-	priority  = regexp.MustCompile(`(?i)^[*_]*priority\s*[*_]*:[*_]*\s*(.*?)\.?$`)
-	nothing   = regexp.MustCompile(`(?i)^(none|nothing|-|–|—|)$`)
-	between   = regexp.MustCompile(`\s*(?:,|;|\s+and\s+)\s*`)
+	dependsOn = lazyregexp.New(`(?i)^[*_]*depends on\s*[*_]*:[*_]*\s*(.*?)\.?$`)
+	priority  = lazyregexp.New(`(?i)^[*_]*priority\s*[*_]*:[*_]*\s*(.*?)\.?$`)
+	nothing   = lazyregexp.New(`(?i)^(none|nothing|-|–|—|)$`)
+	between   = lazyregexp.New(`\s*(?:,|;|\s+and\s+)\s*`)
 )
 
 // facts reads the lines of prose that say something of the task itself, and

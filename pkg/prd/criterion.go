@@ -2,9 +2,10 @@ package prd
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
 // Criterion is one acceptance criterion.
@@ -57,56 +58,56 @@ func (r *reader) criteria(n node, id string) []Criterion {
 
 var (
 	// `make test`; Run `make test`; `make test` passes
-	spanned = regexp.MustCompile("^((?i:run:?\\s+|\\$\\s*)?)`([^`]+)`(\\s+from\\s+\\S+)?$")
+	spanned = lazyregexp.New("^((?i:run:?\\s+|\\$\\s*)?)`([^`]+)`(\\s+from\\s+\\S+)?$")
 	// $ make test; Run: make test
-	prompted = regexp.MustCompile(`^(?:\$\s+|(?i:run|command):\s*)(.+)$`)
+	prompted = lazyregexp.New(`^(?:\$\s+|(?i:run|command):\s*)(.+)$`)
 	// … from src/app
-	from = regexp.MustCompile(`^(.+?)\s+from\s+(\w[\w./-]*?)/?$`)
+	from = lazyregexp.New(`^(.+?)\s+from\s+(\w[\w./-]*?)/?$`)
 	// … passes
-	verdict = regexp.MustCompile(`(?i)\s+(?:passes|pass|succeeds|succeed|works|is green|are green|exits (?:with )?(?:code )?0)$`)
+	verdict = lazyregexp.New(`(?i)\s+(?:passes|pass|succeeds|succeed|works|is green|are green|exits (?:with )?(?:code )?0)$`)
 	// the stop of a sentence, not the end of ./...
-	stop = regexp.MustCompile("([\\w`])[.!]$")
+	stop = lazyregexp.New("([\\w`])[.!]$")
 	// ./scripts/check.sh, scripts/check.sh
-	script = regexp.MustCompile(`^(?:\./\S+|[\w.-]+/[\w./-]+\.(?:sh|py|rb|js|ts|pl))$`)
+	script = lazyregexp.New(`^(?:\./\S+|[\w.-]+/[\w./-]+\.(?:sh|py|rb|js|ts|pl))$`)
 )
 
 // programs are what a criterion that is a command may begin with, and how such
 // a command goes on: most are words of sentences too.
-var programs = map[string]*regexp.Regexp{
-	"go":    regexp.MustCompile(`^(test|build|vet|run|generate|tool|mod)\b`),
-	"make":  regexp.MustCompile(`^(-C\s+\S+\s+|-\S+\s+)*[\w./-]+(\s+\w+=\S*)*$`),
-	"node":  regexp.MustCompile(`^(-|\S+\.[cm]?js\b)`),
-	"test":  regexp.MustCompile(`^(!\s+)?-\w\s+\S+$`),
-	"npx":   regexp.MustCompile(`^\S`),
+var programs = map[string]*lazyregexp.Regexp{
+	"go":    lazyregexp.New(`^(test|build|vet|run|generate|tool|mod)\b`),
+	"make":  lazyregexp.New(`^(-C\s+\S+\s+|-\S+\s+)*[\w./-]+(\s+\w+=\S*)*$`),
+	"node":  lazyregexp.New(`^(-|\S+\.[cm]?js\b)`),
+	"test":  lazyregexp.New(`^(!\s+)?-\w\s+\S+$`),
+	"npx":   lazyregexp.New(`^\S`),
 	"npm":   scripts,
 	"pnpm":  scripts,
 	"yarn":  scripts,
 	"bun":   scripts,
-	"deno":  regexp.MustCompile(`^(test|task|run|lint|fmt|check)\b`),
-	"cargo": regexp.MustCompile(`^(test|build|check|clippy|fmt|run|nextest|bench|doc)\b`),
+	"deno":  lazyregexp.New(`^(test|task|run|lint|fmt|check)\b`),
+	"cargo": lazyregexp.New(`^(test|build|check|clippy|fmt|run|nextest|bench|doc)\b`),
 
 	"pytest": arguments, "tox": arguments, "ctest": arguments, "tsc": arguments, "eslint": arguments, "jest": arguments,
 	"vitest": arguments, "ruff": arguments, "mypy": arguments, "rspec": arguments, "phpunit": arguments, "golangci-lint": arguments,
 	"staticcheck": arguments, "shellcheck": arguments, "cmake": arguments,
 
-	"python":  regexp.MustCompile(`^(-|\S+\.py\b)`),
-	"python3": regexp.MustCompile(`^(-|\S+\.py\b)`),
-	"mvn":     regexp.MustCompile(`^(-\S+\s+)*(test|verify|package|install|clean|compile)\b`),
-	"gradle":  regexp.MustCompile(`^(-\S+\s+)*(test|build|check|\S*:\S+)`),
-	"dotnet":  regexp.MustCompile(`^(test|build|run|format)\b`),
-	"bazel":   regexp.MustCompile(`^(test|build|run)\b`),
-	"swift":   regexp.MustCompile(`^(test|build)\b`),
-	"bundle":  regexp.MustCompile(`^exec\b`),
-	"rake":    regexp.MustCompile(`^[\w:]+$`),
-	"grep":    regexp.MustCompile(`^(-|['"])`),
-	"git":     regexp.MustCompile(`^(diff|grep|ls-files|log|status|show)\b`),
-	"sh":      regexp.MustCompile(`^(-|\S*[/.])`),
-	"bash":    regexp.MustCompile(`^(-|\S*[/.])`),
+	"python":  lazyregexp.New(`^(-|\S+\.py\b)`),
+	"python3": lazyregexp.New(`^(-|\S+\.py\b)`),
+	"mvn":     lazyregexp.New(`^(-\S+\s+)*(test|verify|package|install|clean|compile)\b`),
+	"gradle":  lazyregexp.New(`^(-\S+\s+)*(test|build|check|\S*:\S+)`),
+	"dotnet":  lazyregexp.New(`^(test|build|run|format)\b`),
+	"bazel":   lazyregexp.New(`^(test|build|run)\b`),
+	"swift":   lazyregexp.New(`^(test|build)\b`),
+	"bundle":  lazyregexp.New(`^exec\b`),
+	"rake":    lazyregexp.New(`^[\w:]+$`),
+	"grep":    lazyregexp.New(`^(-|['"])`),
+	"git":     lazyregexp.New(`^(diff|grep|ls-files|log|status|show)\b`),
+	"sh":      lazyregexp.New(`^(-|\S*[/.])`),
+	"bash":    lazyregexp.New(`^(-|\S*[/.])`),
 }
 
 var (
-	scripts   = regexp.MustCompile(`^(run|test|exec|ci|install|build|lint|typecheck|check|audit|-)`)
-	arguments = regexp.MustCompile(`^($|-|\S*[/.]|(run|check|format)\b)`)
+	scripts   = lazyregexp.New(`^(run|test|exec|ci|install|build|lint|typecheck|check|audit|-)`)
+	arguments = lazyregexp.New(`^($|-|\S*[/.]|(run|check|format)\b)`)
 )
 
 // command finds the command in a criterion's text. All of it is one, it is in a code span,

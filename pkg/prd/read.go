@@ -5,10 +5,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
 // reader makes stories of nodes and notes what is wrong with them.
@@ -264,7 +265,7 @@ func (r *reader) number(n node, id string, or int, key string) int {
 }
 
 // issueRef is a number, "#12" or an address that ends in issues/12.
-var issueRef = regexp.MustCompile(`^(?:#|https?://\S+/issues/)?([1-9][0-9]{0,9})$`)
+var issueRef = lazyregexp.New(`^(?:#|https?://\S+/issues/)?([1-9][0-9]{0,9})$`)
 
 func (r *reader) issue(n node, id string) int {
 	m, ok := n.first("issueNumber", "issue")

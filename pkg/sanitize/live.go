@@ -2,9 +2,10 @@ package sanitize
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
 // Live is a place of a text on which a forge, a bot or a CI system would act, or that
@@ -39,10 +40,10 @@ var says = map[string]string{
 // title, or the text that Markdown shows.
 type rule struct {
 	name    string
-	pattern *regexp.Regexp
+	pattern *lazyregexp.Regexp
 	group   int // of the pattern: the part that is replaced
 	with    func(part string) string
-	except  *regexp.Regexp // parts that are left alone; nil: none
+	except  *lazyregexp.Regexp // parts that are left alone; nil: none
 }
 
 // gap is white space between two words. The text that Markdown shows has a NUL where an
@@ -60,7 +61,7 @@ const closers = `(?i)\b(?:clos(?:e[sd]?|ing)|fix(?:e[sd]|ing)?|resolv(?:e[sd]?|i
 // names of the same form.
 const ticket = `((?-i:[A-Z][A-Z0-9]{1,9})\\?-[0-9])`
 
-var standard = regexp.MustCompile(`^(?:UTF|UCS|SHA|MD|ISO|RFC|CVE|CWE|AES|RSA|TLS|SSL|PEP|IEEE|IPV|CP|PR|GH)\\?-`)
+var standard = lazyregexp.New(`^(?:UTF|UCS|SHA|MD|ISO|RFC|CVE|CWE|AES|RSA|TLS|SSL|PEP|IEEE|IPV|CP|PR|GH)\\?-`)
 
 // botWords are commands without a mark, by the bots that obey them.
 var botWords = []string{
@@ -83,24 +84,24 @@ const lineStart = `(?im)^[\s\p{Z}\x00>*+-]*(?:[0-9]{1,9}[.)])?[\s\p{Z}\x00>*+-]*
 var rules = []rule{
 	// Forges look for mentions after any character but those of a word. Some take _ for
 	// one; in Markdown it shows nothing.
-	{"mention", regexp.MustCompile(`(?:^|[^0-9A-Za-z])(@)\x00*[0-9A-Za-z_]`), 1, func(at string) string { return at + " " }, nil},
-	{"closes", regexp.MustCompile(closers + issueRef), 1, func(hash string) string { return hash + " " }, nil},
-	{"closes", regexp.MustCompile(closers + issueRef), 2, func(string) string { return " " }, nil},
-	{"closes", regexp.MustCompile(closers + issueRef), 3, func(url string) string { return "– " + url }, nil},
-	{"closes", regexp.MustCompile(closers + ticket), 1, func(key string) string { return "– " + key }, standard},
-	{"closes", regexp.MustCompile(`\b[A-Z][A-Z0-9]{1,9}-[0-9]+\b[^\n]*?[\s\p{Z}](#)[a-z]`), 1, func(string) string { return "# " }, nil}, // a smart commit of Jira
-	{"command", regexp.MustCompile(lineStart + `([/!][A-Za-z](?:[\w./:-]*\w)?)`), 1, ticked, nil},
-	{"command", regexp.MustCompile(lineStart + `((?:` + strings.Join(botWords, "|") + `))`), 1, ticked, nil},
+	{"mention", lazyregexp.New(`(?:^|[^0-9A-Za-z])(@)\x00*[0-9A-Za-z_]`), 1, func(at string) string { return at + " " }, nil},
+	{"closes", lazyregexp.New(closers + issueRef), 1, func(hash string) string { return hash + " " }, nil},
+	{"closes", lazyregexp.New(closers + issueRef), 2, func(string) string { return " " }, nil},
+	{"closes", lazyregexp.New(closers + issueRef), 3, func(url string) string { return "– " + url }, nil},
+	{"closes", lazyregexp.New(closers + ticket), 1, func(key string) string { return "– " + key }, standard},
+	{"closes", lazyregexp.New(`\b[A-Z][A-Z0-9]{1,9}-[0-9]+\b[^\n]*?[\s\p{Z}](#)[a-z]`), 1, func(string) string { return "# " }, nil}, // a smart commit of Jira
+	{"command", lazyregexp.New(lineStart + `([/!][A-Za-z](?:[\w./:-]*\w)?)`), 1, ticked, nil},
+	{"command", lazyregexp.New(lineStart + `((?:` + strings.Join(botWords, "|") + `))`), 1, ticked, nil},
 	// All brackets that hold the word skip: [skip ci], [ci skip], [skip netlify], [CI-Skip]. Also [no ci].
-	{"skip", regexp.MustCompile(`(?i)(\[[^\[\]\n]{0,40}\bskip\b[^\[\]\n]{0,40}\])`), 1, rounded, nil},
-	{"skip", regexp.MustCompile(`(?i)(\[[\s\p{Z}]*(?:no|skip|ci)[\s\p{Z}_-]*(?:ci|cd|build|deploy|tests?|actions|checks|skip)[\s\p{Z}]*\])`), 1, rounded, nil},
-	{"skip", regexp.MustCompile(`(?i)(\*{3}[\s_-]*(?:NO|SKIP)[\s_-]*CI[\s_-]*\*{3})`), 1, func(s string) string { return "(" + strings.Trim(s, "* ") + ")" }, nil},
-	{"skip", regexp.MustCompile(`(?i)(--(?:skip|no)-ci)\b`), 1, func(s string) string { return "(" + strings.TrimLeft(s, "-") + ")" }, nil},
-	{"skip", regexp.MustCompile(`(?im)^[\s\x00]*(?:skip-checks|release-as)\s*(:)`), 1, func(string) string { return " =" }, nil},
-	{"skip", regexp.MustCompile(`(?i)(\+semver[ \t]*:)`), 1, func(s string) string { return strings.Trim(s, "+:") + " =" }, nil},
-	{"skip", regexp.MustCompile(`(?i)(?:^|[\s\p{Z}])(#)(?:major|minor|patch)\b`), 1, func(string) string { return "# " }, nil},
+	{"skip", lazyregexp.New(`(?i)(\[[^\[\]\n]{0,40}\bskip\b[^\[\]\n]{0,40}\])`), 1, rounded, nil},
+	{"skip", lazyregexp.New(`(?i)(\[[\s\p{Z}]*(?:no|skip|ci)[\s\p{Z}_-]*(?:ci|cd|build|deploy|tests?|actions|checks|skip)[\s\p{Z}]*\])`), 1, rounded, nil},
+	{"skip", lazyregexp.New(`(?i)(\*{3}[\s_-]*(?:NO|SKIP)[\s_-]*CI[\s_-]*\*{3})`), 1, func(s string) string { return "(" + strings.Trim(s, "* ") + ")" }, nil},
+	{"skip", lazyregexp.New(`(?i)(--(?:skip|no)-ci)\b`), 1, func(s string) string { return "(" + strings.TrimLeft(s, "-") + ")" }, nil},
+	{"skip", lazyregexp.New(`(?im)^[\s\x00]*(?:skip-checks|release-as)\s*(:)`), 1, func(string) string { return " =" }, nil},
+	{"skip", lazyregexp.New(`(?i)(\+semver[ \t]*:)`), 1, func(s string) string { return strings.Trim(s, "+:") + " =" }, nil},
+	{"skip", lazyregexp.New(`(?i)(?:^|[\s\p{Z}])(#)(?:major|minor|patch)\b`), 1, func(string) string { return "# " }, nil},
 	// Trailers of a commit in which a person takes responsibility. A forge makes commits of pull requests' texts, too.
-	{"vouches", regexp.MustCompile(`(?im)^(?:(?:signed-off|reviewed|acked|approved|tested|co-authored|co-developed|reported|suggested|helped|assisted)-by|on-behalf-of)[ \t]*(:)`),
+	{"vouches", lazyregexp.New(`(?im)^(?:(?:signed-off|reviewed|acked|approved|tested|co-authored|co-developed|reported|suggested|helped|assisted)-by|on-behalf-of)[ \t]*(:)`),
 		1, func(string) string { return " =" }, nil},
 }
 
@@ -204,7 +205,7 @@ func Plain(s string) string {
 
 // formerly matches the places where earlier versions put a space without width. Commits of
 // that time are in bundles that are still to be pushed.
-var formerly = regexp.MustCompile(`([@#/-])\x{200b}`)
+var formerly = lazyregexp.New(`([@#/-])\x{200b}`)
 
 // WithoutFormer returns a commit's message without the spaces that earlier versions put
 // into it. Where they stood nothing is live.

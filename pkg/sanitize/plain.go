@@ -1,8 +1,9 @@
 package sanitize
 
 import (
-	"regexp"
 	"slices"
+
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
 // maxRounds is how often a text is looked at again after it was changed.
@@ -31,7 +32,7 @@ func plain(s string) string {
 }
 
 // blunt matches all that could be live.
-var blunt = regexp.MustCompile(`[^\p{L}\p{N} .,\n]+|(?i:skip)|\bno\b`)
+var blunt = lazyregexp.New(`[^\p{L}\p{N} .,\n]+|(?i:skip)|\bno\b`)
 
 func plainEdits(s string) (edits []edit) {
 	for _, r := range rules {

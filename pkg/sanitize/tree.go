@@ -3,7 +3,6 @@ package sanitize
 import (
 	"bytes"
 	"html"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -12,6 +11,7 @@ import (
 	extast "github.com/yuin/goldmark/extension/ast"
 	gmtext "github.com/yuin/goldmark/text"
 
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/markdown"
 )
 
@@ -167,7 +167,7 @@ func punctuation(b byte) bool {
 	return b < utf8.RuneSelf && b > ' ' && b != 0x7f && !unicode.IsLetter(rune(b)) && !unicode.IsDigit(rune(b))
 }
 
-var references = regexp.MustCompile(`^&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][0-9A-Za-z]{1,31});`)
+var references = lazyregexp.New(`^&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][0-9A-Za-z]{1,31});`)
 
 // reference returns the character reference that s begins with.
 func reference(s string) (whole string, is bool) {
@@ -206,7 +206,7 @@ func (p *page) tabs(n ast.Node) {
 }
 
 // languages matches the names of languages after the beginning of a block of code.
-var languages = regexp.MustCompile(`^[0-9A-Za-z+#._-]{1,20}$`)
+var languages = lazyregexp.New(`^[0-9A-Za-z+#._-]{1,20}$`)
 
 // drawn are the languages that GitHub draws instead of showing the code.
 var drawn = map[string]bool{"mermaid": true, "math": true, "geojson": true, "topojson": true, "stl": true}
@@ -261,7 +261,7 @@ func (p *page) autoLink(n *ast.AutoLink) {
 }
 
 // addresses matches addresses of pages, with their host and port.
-var addresses = regexp.MustCompile(`(?i)^(?:https?|ftp)://([0-9a-z._-]+(?::[0-9]+)?)(?:[/?#]\S*)?$`)
+var addresses = lazyregexp.New(`(?i)^(?:https?|ftp)://([0-9a-z._-]+(?::[0-9]+)?)(?:[/?#]\S*)?$`)
 
 // plainAddress reports whether people can see where an address leads.
 func plainAddress(address string) bool {
@@ -269,7 +269,7 @@ func plainAddress(address string) bool {
 }
 
 // relative matches addresses within the repository, or on the page.
-var relative = regexp.MustCompile(`^(?:#[\w.%-]*|(?:\.{0,2}/)?(?:[\w.%+-]+/?)*(?:[?#][\w.%=&/+-]*)?)$`)
+var relative = lazyregexp.New(`^(?:#[\w.%-]*|(?:\.{0,2}/)?(?:[\w.%+-]+/?)*(?:[?#][\w.%=&/+-]*)?)$`)
 
 // link shows a link that leads to another site, but whose text is not its address, as its
 // source text.
@@ -371,11 +371,11 @@ func (p *page) definition(n *ast.LinkReferenceDefinition) {
 }
 
 var (
-	tag        = regexp.MustCompile(`<[A-Za-z/!?]`)
-	footnote   = regexp.MustCompile(`(?m)^[\s>*+-]*(\[\^[^\]\n]{1,100}\]:)`)
-	dollar     = regexp.MustCompile(`\$`)
-	formula    = regexp.MustCompile("[$](?:[^\\s$]|[^\\s$][^$]*[^\\s$])[$](?:[^0-9]|$)|[$][$]|[$]\x01")
-	entityText = regexp.MustCompile(`&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][0-9A-Za-z]{1,31});`)
+	tag        = lazyregexp.New(`<[A-Za-z/!?]`)
+	footnote   = lazyregexp.New(`(?m)^[\s>*+-]*(\[\^[^\]\n]{1,100}\]:)`)
+	dollar     = lazyregexp.New(`\$`)
+	formula    = lazyregexp.New("[$](?:[^\\s$]|[^\\s$][^$]*[^\\s$])[$](?:[^0-9]|$)|[$][$]|[$]\x01")
+	entityText = lazyregexp.New(`&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][0-9A-Za-z]{1,31});`)
 )
 
 // raw finds what is live in the source: bots read that, and forges parse it in other ways

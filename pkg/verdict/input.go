@@ -1,9 +1,10 @@
 package verdict
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
 // Input is all that a judgement is made from. All runs are of one command. The first run of
@@ -172,14 +173,14 @@ func (r Run) fails() bool {
 }
 
 var (
-	unloaded = regexp.MustCompile(`(?m)(?:SyntaxError|IndentationError|ImportError|ModuleNotFoundError|NameError: name|ReferenceError|` +
+	unloaded = lazyregexp.New(`(?m)(?:SyntaxError|IndentationError|ImportError|ModuleNotFoundError|NameError: name|ReferenceError|` +
 		`Cannot find (?:module|package)|ERR_MODULE_NOT_FOUND|does not provide an export named|is not a function|` +
 		`AttributeError: (?:module|type object|'\w+' object)|undefined: |has no field or method|not declared by package|` +
 		`cannot find (?:function|value|type|module|macro|symbol|crate)|no (?:method|function or associated item) named|unresolved import|` +
 		`error\[E\d+\]|undefined (?:method|local variable|reference)|uninitialized constant|NoMethodError|\[build failed\]|\[setup failed\]|compilation failed|COMPILATION ERROR|` +
 		`command not found|: not found|No such file or directory|can't open file|cannot open)`)
-	stopped = regexp.MustCompile(`(?m)^stopped |panic: test timed out|timed out after|Test timed out`)
-	missing = regexp.MustCompile(`undefined: (?:\w+\.)?(\w+)|has no field or method (\w+)|cannot import name '(\w+)'|No module named '(?:[\w.]+\.)?(\w+)'|` +
+	stopped = lazyregexp.New(`(?m)^stopped |panic: test timed out|timed out after|Test timed out`)
+	missing = lazyregexp.New(`undefined: (?:\w+\.)?(\w+)|has no field or method (\w+)|cannot import name '(\w+)'|No module named '(?:[\w.]+\.)?(\w+)'|` +
 		`has no attribute '(\w+)'|name '(\w+)' is not defined|(\w+) is not defined|export named '(\w+)'|(?:\w+\.)*(\w+) is not a function|` +
 		"cannot find (?:function|value|type|module|macro|crate) `(\\w+)`|named `(\\w+)`|unresolved import `(?:\\w+::)*(\\w+)`|" +
 		"undefined (?:method|local variable or method) [`'](\\w+)'|uninitialized constant (?:\\w+::)*(\\w+)|symbol:\\s+\\w+ (\\w+)")

@@ -1,8 +1,9 @@
 package verdict
 
 import (
-	"regexp"
 	"slices"
+
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
 // Next returns the runs that are needed before the input can be judged. ok is false if
@@ -104,7 +105,7 @@ func (j judge) prove() (Request, bool) {
 }
 
 // source matches files of code by their names.
-var source = regexp.MustCompile(`\.(?:go|py|[cm]?[jt]sx?|rs|rb|java|kt|scala|groovy|cs|fs|swift|php|exs?|dart|c|cc|cpp|h|hpp|hs)$`)
+var source = lazyregexp.New(`\.(?:go|py|[cm]?[jt]sx?|rs|rb|java|kt|scala|groovy|cs|fs|swift|php|exs?|dart|c|cc|cpp|h|hpp|hs)$`)
 
 // confirm asks for a second failure on the base and a second pass on the change of tests
 // that may show the change to be a solution.

@@ -17,15 +17,8 @@ import (
 // judgeOf has the tester judge what the roles left. asked is what people are asked.
 func (e *env) judgeOf(testers []string, steps ...by) (ev instance.Evidence, asked string) {
 	e.Helper()
-	var results []instance.Result
-	for _, s := range steps {
-		results = append(results, s.Result)
-	}
-	job := e.job("tester", "running_tests", results...)
-	for i, s := range steps {
-		job.Bundles[i+1].Role = s.role
-	}
-	job.Writers, job.Testers, job.Policy = []string{"developer"}, testers, map[string]any{"unproven": "draft"}
+	job := e.testing(testers, steps...)
+	job.Policy = map[string]any{"unproven": "draft"}
 	job.Issue.Body = "There should be a function answer()."
 	r, err := e.do(job, thinks(func(context.Context, brain.Assignment) (brain.Outcome, error) { return says(instance.Success), nil }))
 	var people *agent.ErrEscalate

@@ -195,6 +195,7 @@ func (s step) takeOver(ctx context.Context, out brain.Outcome, r instance.Result
 		r, err := s.judged(out, r)
 		return nil, r, err
 	}
+	defer s.tree.Hold()()
 	diff, err := s.tree.Diff(ctx)
 	if err != nil {
 		return nil, r, err

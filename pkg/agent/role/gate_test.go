@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
 	"github.com/signalbox/signalbox/pkg/instance"
@@ -20,9 +21,9 @@ type by struct {
 	instance.Result
 }
 
-// judge has the tester judge what the roles left, as an orchestrator asks for it that
-// says who writes the code and who the tests. It returns the evidence of the tests.
-func (e *env) judge(testers []string, policy string, steps ...by) instance.Evidence {
+// testing is a tester's job to judge what the roles left, of an orchestrator that says who writes
+// the code and who the tests.
+func (e *env) testing(testers []string, steps ...by) agent.Job {
 	e.Helper()
 	var results []instance.Result
 	for _, s := range steps {
@@ -33,6 +34,13 @@ func (e *env) judge(testers []string, policy string, steps ...by) instance.Evide
 		job.Bundles[i+1].Role = s.role
 	}
 	job.Writers, job.Testers = []string{"developer"}, testers
+	return job
+}
+
+// judge has the tester judge what the roles left. It returns the evidence of the tests.
+func (e *env) judge(testers []string, policy string, steps ...by) instance.Evidence {
+	e.Helper()
+	job := e.testing(testers, steps...)
 	job.Policy = map[string]any{}
 	if policy != "" {
 		job.Policy["test_changes"] = policy

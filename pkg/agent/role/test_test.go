@@ -54,6 +54,49 @@ func (e *env) tested(name, state string, think brain.Brain, steps ...instance.Re
 	return r
 }
 
+func TestTestsThatPassedOnThisCommitAreNotRunAgain(t *testing.T) {
+	const check = "test \"$(cat sum)\" = 5 || { echo 'FAILED: sum'; exit 1; }\n"
+	e := newEnv(t, map[string]string{config: byFile, "check.sh": check, "sum": "6"})
+	fixed := e.left("developer", map[string]string{"sum": "5"})
+	first := e.judge([]string{"tester"}, "", fixed)
+	if !first.OK || first.Judgement == nil {
+		t.Fatalf("the fix has %+v", first)
+	}
+	for name, c := range map[string]struct {
+		change func(*instance.Evidence)
+		again  bool
+	}{
+		"by a tester":                     {func(*instance.Evidence) {}, false},
+		"by the developer":                {func(ev *instance.Evidence) { ev.Role = "developer" }, true},
+		"by an unknown role":              {func(ev *instance.Evidence) { ev.Role = "" }, true},
+		"that fail":                       {func(ev *instance.Evidence) { ev.OK = false }, true},
+		"of another commit":               {func(ev *instance.Evidence) { ev.Commit = e.base }, true},
+		"by another command":              {func(ev *instance.Evidence) { ev.Command = "true" }, true},
+		"that nobody compared":            {func(ev *instance.Evidence) { ev.Judgement = nil }, true},
+		"compared with another base":      {func(ev *instance.Evidence) { ev.Judgement.Base = fixed.Head }, true},
+		"compared for another change":     {func(ev *instance.Evidence) { ev.Judgement.Change = e.base }, true},
+		"that leave a question to people": {func(ev *instance.Evidence) { ev.Judgement.Question = "is it?" }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e.T = t
+			job := e.testing([]string{"tester"}, fixed)
+			ev, j := first, *first.Judgement
+			ev.Role, ev.Judgement = "tester", &j
+			c.change(&ev)
+			job.State, job.Evidence = "validating_solution", []instance.Evidence{ev}
+			progress := e.progressOf(func() {
+				r, err := e.do(job, saying(instance.Success))
+				if err != nil || len(r.Evidence) != 1 || !r.Evidence[0].OK || r.Evidence[0].Commit != fixed.Head {
+					t.Errorf("it ended with %+v, %v", r, err)
+				}
+			})
+			if again := strings.Contains(progress, "running sh check.sh"); again != c.again {
+				t.Errorf("it reports\n%s", progress)
+			}
+		})
+	}
+}
+
 func TestABrainMayDoubtAPassButNeverAFailure(t *testing.T) {
 	for name, c := range map[string]struct {
 		script    string

@@ -1,20 +1,20 @@
 package testrun
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/verdict"
 )
 
 var (
-	cargoPassed  = regexp.MustCompile(`(?m)^test result: (?:ok|FAILED)\. (\d+) passed; \d+ failed;`)
-	cargoIgnored = regexp.MustCompile(`(?m)^test result: (?:ok|FAILED)\. \d+ passed; \d+ failed; (\d+) ignored;`)
-	cargoTest    = regexp.MustCompile(`(?m)^test (.+?)(?: - should panic)? \.\.\. (ok|FAILED|ignored)(?:, .*)?$`)
-	cargoHead    = regexp.MustCompile(`^---- (.+) stdout ----$`)
-	cargoEnd     = regexp.MustCompile(`^(failures:|test result: .*|note: run with .RUST_BACKTRACE=1. .*)$`)
-	cargoBuild   = regexp.MustCompile("(?m)^error: could not compile `([^`]+)`")
-	cargoTarget  = regexp.MustCompile(`(?m)^ +(?:Running .*\(\S*?([\w-]+)-[0-9a-f]{16}(?:\.exe)?\)|Doc-tests (\S+))$`)
+	cargoPassed  = lazyregexp.New(`(?m)^test result: (?:ok|FAILED)\. (\d+) passed; \d+ failed;`)
+	cargoIgnored = lazyregexp.New(`(?m)^test result: (?:ok|FAILED)\. \d+ passed; \d+ failed; (\d+) ignored;`)
+	cargoTest    = lazyregexp.New(`(?m)^test (.+?)(?: - should panic)? \.\.\. (ok|FAILED|ignored)(?:, .*)?$`)
+	cargoHead    = lazyregexp.New(`^---- (.+) stdout ----$`)
+	cargoEnd     = lazyregexp.New(`^(failures:|test result: .*|note: run with .RUST_BACKTRACE=1. .*)$`)
+	cargoBuild   = lazyregexp.New("(?m)^error: could not compile `([^`]+)`")
+	cargoTarget  = lazyregexp.New(`(?m)^ +(?:Running .*\(\S*?([\w-]+)-[0-9a-f]{16}(?:\.exe)?\)|Doc-tests (\S+))$`)
 )
 
 // cargoText parses the output of cargo test. A test is named by the target that it
@@ -76,4 +76,4 @@ func rustErrors(text string) string {
 	return text[at[0]:]
 }
 
-var rustError = regexp.MustCompile(`(?m)^error(?:\[E\d+\])?: `)
+var rustError = lazyregexp.New(`(?m)^error(?:\[E\d+\])?: `)

@@ -1,73 +1,73 @@
 package testrun
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/verdict"
 )
 
 // timedOut matches the messages of test tools about a test that did not end in time.
-var timedOut = regexp.MustCompile(`panic: test timed out after|Exceeded timeout of \d+ ?ms|Timeout of \d+ms exceeded|Test timed out in \d+ms|test timed out after \d+ms|Failed: Timeout (?:>|\()|TimeoutExpired: Command`)
+var timedOut = lazyregexp.New(`panic: test timed out after|Exceeded timeout of \d+ ?ms|Timeout of \d+ms exceeded|Test timed out in \d+ms|test timed out after \d+ms|Failed: Timeout (?:>|\()|TimeoutExpired: Command`)
 
 // undefined has what compilers and interpreters print about a name that is not there. The
 // first group that matches is the name.
 var undefined = []struct {
-	message *regexp.Regexp
+	message *lazyregexp.Regexp
 	dynamic bool // the program ran up to it: it is a failure to load only if the test itself asks for the name
 }{
 	// Go
-	{regexp.MustCompile(`\bundefined: (?:[\w.]+\.)?(\w+)`), false},
-	{regexp.MustCompile(`\.(\w+) undefined \(type `), false},
-	{regexp.MustCompile(`unknown field (\w+) in struct literal`), false},
-	{regexp.MustCompile(`(?:not enough|too many) arguments in call to (?:[\w.()*]+\.)?(\w+)`), false},
-	{regexp.MustCompile(`assignment mismatch: .* but (?:[\w.]+\.)?(\w+)(?:\(.*\))? returns`), false},
-	{regexp.MustCompile(`no required module provides package ([^\s;]+)`), false},
-	{regexp.MustCompile(`package ([^\s;]+) is not in std`), false},
+	{lazyregexp.New(`\bundefined: (?:[\w.]+\.)?(\w+)`), false},
+	{lazyregexp.New(`\.(\w+) undefined \(type `), false},
+	{lazyregexp.New(`unknown field (\w+) in struct literal`), false},
+	{lazyregexp.New(`(?:not enough|too many) arguments in call to (?:[\w.()*]+\.)?(\w+)`), false},
+	{lazyregexp.New(`assignment mismatch: .* but (?:[\w.]+\.)?(\w+)(?:\(.*\))? returns`), false},
+	{lazyregexp.New(`no required module provides package ([^\s;]+)`), false},
+	{lazyregexp.New(`package ([^\s;]+) is not in std`), false},
 	// Rust
-	{regexp.MustCompile("cannot find (?:function|value|type|struct, variant or union type|trait|macro|module or crate|derive macro|attribute|tuple struct/variant|unit struct, unit variant or constant)[^`\n]* `(\\w+)`"), false},
-	{regexp.MustCompile("no (?:method|function or associated item|associated item|variant or associated item|variant|field)[^`\n]* `?(\\w+)`? found"), false},
-	{regexp.MustCompile("no field `(\\w+)` on type"), false},
-	{regexp.MustCompile("unresolved imports? `(?:[\\w:]+::)?(\\w+)`"), false},
-	{regexp.MustCompile("failed to resolve: .* `(\\w+)`"), false},
-	{regexp.MustCompile("no `(\\w+)` in "), false},
+	{lazyregexp.New("cannot find (?:function|value|type|struct, variant or union type|trait|macro|module or crate|derive macro|attribute|tuple struct/variant|unit struct, unit variant or constant)[^`\n]* `(\\w+)`"), false},
+	{lazyregexp.New("no (?:method|function or associated item|associated item|variant or associated item|variant|field)[^`\n]* `?(\\w+)`? found"), false},
+	{lazyregexp.New("no field `(\\w+)` on type"), false},
+	{lazyregexp.New("unresolved imports? `(?:[\\w:]+::)?(\\w+)`"), false},
+	{lazyregexp.New("failed to resolve: .* `(\\w+)`"), false},
+	{lazyregexp.New("no `(\\w+)` in "), false},
 	// C, Java
-	{regexp.MustCompile(`implicit declaration of function [‘'](\w+)[’']`), false},
-	{regexp.MustCompile(`[‘'](\w+)[’'] (?:undeclared|was not declared in this scope)`), false},
-	{regexp.MustCompile("undefined reference to [`‘'](\\w+)['’]"), false},
-	{regexp.MustCompile(`cannot find symbol\s+(?:\[ERROR\]\s*)?symbol:\s+\w+ (\w+)`), false},
+	{lazyregexp.New(`implicit declaration of function [‘'](\w+)[’']`), false},
+	{lazyregexp.New(`[‘'](\w+)[’'] (?:undeclared|was not declared in this scope)`), false},
+	{lazyregexp.New("undefined reference to [`‘'](\\w+)['’]"), false},
+	{lazyregexp.New(`cannot find symbol\s+(?:\[ERROR\]\s*)?symbol:\s+\w+ (\w+)`), false},
 	// TypeScript
-	{regexp.MustCompile(`error TS\d+: (?:Cannot find name|Property|Module '[^']*' has no exported member) '?(\w+)'?`), false},
+	{lazyregexp.New(`error TS\d+: (?:Cannot find name|Property|Module '[^']*' has no exported member) '?(\w+)'?`), false},
 	// Python
-	{regexp.MustCompile(`(?m)ImportError: cannot import name '(\w+)'`), true},
-	{regexp.MustCompile(`(?m)ModuleNotFoundError: No module named '([\w.]+)'`), true},
-	{regexp.MustCompile(`(?m)AttributeError: (?:module|type object) '[\w.]+' has no attribute '(\w+)'`), true},
-	{regexp.MustCompile(`(?m)AttributeError: '(?:[A-Z]\w*[a-z]\w*)' object has no attribute '(\w+)'`), true},
-	{regexp.MustCompile(`(?m)NameError: name '(\w+)' is not defined`), true},
-	{regexp.MustCompile(`(?m)TypeError: \S+ got an unexpected keyword argument '(\w+)'`), true},
+	{lazyregexp.New(`(?m)ImportError: cannot import name '(\w+)'`), true},
+	{lazyregexp.New(`(?m)ModuleNotFoundError: No module named '([\w.]+)'`), true},
+	{lazyregexp.New(`(?m)AttributeError: (?:module|type object) '[\w.]+' has no attribute '(\w+)'`), true},
+	{lazyregexp.New(`(?m)AttributeError: '(?:[A-Z]\w*[a-z]\w*)' object has no attribute '(\w+)'`), true},
+	{lazyregexp.New(`(?m)NameError: name '(\w+)' is not defined`), true},
+	{lazyregexp.New(`(?m)TypeError: \S+ got an unexpected keyword argument '(\w+)'`), true},
 	// JavaScript
-	{regexp.MustCompile(`does not provide an export named '(\w+)'`), false},
-	{regexp.MustCompile(`Cannot find (?:module|package) '([^']+)'`), true},
-	{regexp.MustCompile(`(?:\b|\))\.?(\w+) is not a (?:function|constructor)\b`), true},
-	{regexp.MustCompile(`ReferenceError: (\w+) is not defined`), true},
+	{lazyregexp.New(`does not provide an export named '(\w+)'`), false},
+	{lazyregexp.New(`Cannot find (?:module|package) '([^']+)'`), true},
+	{lazyregexp.New(`(?:\b|\))\.?(\w+) is not a (?:function|constructor)\b`), true},
+	{lazyregexp.New(`ReferenceError: (\w+) is not defined`), true},
 	// Perl
-	{regexp.MustCompile(`Undefined subroutine &(?:\w+::)*(\w+) called`), true},
-	{regexp.MustCompile(`Can't locate object method "(\w+)" via package`), true},
+	{lazyregexp.New(`Undefined subroutine &(?:\w+::)*(\w+) called`), true},
+	{lazyregexp.New(`Can't locate object method "(\w+)" via package`), true},
 	// Ruby, PHP
-	{regexp.MustCompile("(?:undefined method|undefined local variable or method) [`'](\\w+[?!=]?)'"), true},
-	{regexp.MustCompile(`uninitialized constant (?:\w+::)*(\w+)`), true},
-	{regexp.MustCompile(`Call to undefined (?:function|method) (?:\w+(?:::|\\))*(\w+)\(`), true},
+	{lazyregexp.New("(?:undefined method|undefined local variable or method) [`'](\\w+[?!=]?)'"), true},
+	{lazyregexp.New(`uninitialized constant (?:\w+::)*(\w+)`), true},
+	{lazyregexp.New(`Call to undefined (?:function|method) (?:\w+(?:::|\\))*(\w+)\(`), true},
 }
 
 // syntax matches the messages about a file that cannot be read as code.
-var syntax = regexp.MustCompile(`(?m)^(?:E\s+)?(?:\w+: )?(?:SyntaxError|IndentationError|TabError)\b|\[build failed\]|\[setup failed\]|COMPILATION ERROR`)
+var syntax = lazyregexp.New(`(?m)^(?:E\s+)?(?:\w+: )?(?:SyntaxError|IndentationError|TabError)\b|\[build failed\]|\[setup failed\]|COMPILATION ERROR`)
 
 // frames match the places that a failure names. The first group is the file. Python prints
 // the place of the fault last; JavaScript prints it first.
 var (
-	pythonFrame = regexp.MustCompile(`(?m)^(?:\s*File "([^"\n]+\.py)", line \d+|([^\s:]+\.py):\d+: )`)
-	jsFrame     = regexp.MustCompile(`(?m)(?:^\s+at |❯ |^\s+)(?:.*\()?(?:file://)?([^\s:()]+\.[cm]?[jt]sx?):\d+:\d+\)?$`)
+	pythonFrame = lazyregexp.New(`(?m)^(?:\s*File "([^"\n]+\.py)", line \d+|([^\s:]+\.py):\d+: )`)
+	jsFrame     = lazyregexp.New(`(?m)(?:^\s+at |❯ |^\s+)(?:.*\()?(?:file://)?([^\s:()]+\.[cm]?[jt]sx?):\d+:\d+\)?$`)
 )
 
 // explain completes the cause of a failure, and the name that is missing, from its output.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/verdict"
 )
 
@@ -13,7 +14,7 @@ import (
 const cmakeBuild = ".signalbox-build"
 
 // testsWithCMake matches a CMakeLists.txt whose project has tests.
-var testsWithCMake = regexp.MustCompile(`(?mi)^\s*(?:enable_testing\s*\(|include\s*\(\s*CTest\s*\))`)
+var testsWithCMake = lazyregexp.New(`(?mi)^\s*(?:enable_testing\s*\(|include\s*\(\s*CTest\s*\))`)
 
 // cmake detects a project of CMake that has tests. They are built anew in each tree.
 func cmake(tree fs.FS, _ string) (Plan, bool, error) {
@@ -34,9 +35,9 @@ func onlyCTest(p Plan, names []string) (Plan, bool) {
 }
 
 var (
-	ctestLine  = regexp.MustCompile(`(?m)^ *\d+/\d+ Test +#\d+: (\S.*?) \.+ *(\S.*?)? +[\d.]+ sec *$`)
-	ctestEnd   = regexp.MustCompile(`(?m)^(?: +Start +\d+: .*|\d+% tests passed, \d+ tests failed out of \d+)$`)
-	ctestTotal = regexp.MustCompile(`(?m)^\d+% tests passed, \d+ tests failed out of \d+$`)
+	ctestLine  = lazyregexp.New(`(?m)^ *\d+/\d+ Test +#\d+: (\S.*?) \.+ *(\S.*?)? +[\d.]+ sec *$`)
+	ctestEnd   = lazyregexp.New(`(?m)^(?: +Start +\d+: .*|\d+% tests passed, \d+ tests failed out of \d+)$`)
+	ctestTotal = lazyregexp.New(`(?m)^\d+% tests passed, \d+ tests failed out of \d+$`)
 )
 
 // ctest parses the output of CMake's runner of tests, which names each test. What a failing

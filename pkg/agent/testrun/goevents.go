@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/verdict"
 )
 
@@ -45,8 +45,8 @@ type goTest struct {
 }
 
 var (
-	goEventLine = regexp.MustCompile(`^\{"(Time|ImportPath|Action)":.*"Action":"`)
-	goNoise     = regexp.MustCompile(`^(=== (RUN|PAUSE|CONT|NAME) |\s*--- (FAIL|PASS|SKIP): \S+ \([\d.]+s\)$)`)
+	goEventLine = lazyregexp.New(`^\{"(Time|ImportPath|Action)":.*"Action":"`)
+	goNoise     = lazyregexp.New(`^(=== (RUN|PAUSE|CONT|NAME) |\s*--- (FAIL|PASS|SKIP): \S+ \([\d.]+s\)$)`)
 )
 
 // Write never fails.

@@ -1,19 +1,19 @@
 package testrun
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/verdict"
 )
 
 var (
-	goRun     = regexp.MustCompile(`^=== (?:RUN|CONT|NAME) +(\S*)$`)
-	goResult  = regexp.MustCompile(`^\s*--- (FAIL|PASS|SKIP): (\S+) \([\d.]+s\)$`)
-	goPackEnd = regexp.MustCompile(`^(ok  |FAIL|\?   )\t(\S+)(?:\t\S|( \[(?:build|setup) failed\])?$)`)
-	goRest    = regexp.MustCompile(`^(=== |PASS$|FAIL$|exit status )`)
-	goBuild   = regexp.MustCompile(`^# ([^\s\[]+)(?: \[.*\])?$`)
-	goNoBuild = regexp.MustCompile(`^(ok  |FAIL|\?   |--- |=== |# \[)`)
+	goRun     = lazyregexp.New(`^=== (?:RUN|CONT|NAME) +(\S*)$`)
+	goResult  = lazyregexp.New(`^\s*--- (FAIL|PASS|SKIP): (\S+) \([\d.]+s\)$`)
+	goPackEnd = lazyregexp.New(`^(ok  |FAIL|\?   )\t(\S+)(?:\t\S|( \[(?:build|setup) failed\])?$)`)
+	goRest    = lazyregexp.New(`^(=== |PASS$|FAIL$|exit status )`)
+	goBuild   = lazyregexp.New(`^# ([^\s\[]+)(?: \[.*\])?$`)
+	goNoBuild = lazyregexp.New(`^(ok  |FAIL|\?   |--- |=== |# \[)`)
 )
 
 // goText parses the output of go test without -json, as of a Makefile. Without -v

@@ -3,12 +3,12 @@ package testrun
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
 // List returns the names of the tests that the tree in dir has, sorted, as a verdict.Run
@@ -58,10 +58,10 @@ func (p Plan) lister() ([]string, func(string) []string) {
 }
 
 var (
-	goListedTest  = regexp.MustCompile(`^(?:Test|Example|Fuzz)[\p{L}\p{N}_]*$`)
-	goListedEnd   = regexp.MustCompile(`^ok  \t(\S+)`)
-	pytestListing = regexp.MustCompile(`^[^\s:]+::.+$`)
-	cargoListing  = regexp.MustCompile(`^(.+): test$`)
+	goListedTest  = lazyregexp.New(`^(?:Test|Example|Fuzz)[\p{L}\p{N}_]*$`)
+	goListedEnd   = lazyregexp.New(`^ok  \t(\S+)`)
+	pytestListing = lazyregexp.New(`^[^\s:]+::.+$`)
+	cargoListing  = lazyregexp.New(`^(.+): test$`)
 )
 
 func goListed(out string) (names []string) {

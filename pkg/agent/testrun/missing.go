@@ -5,11 +5,11 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
 // obstacleKey is the key in the data of evidence whose tests could not run. Its value names
@@ -27,33 +27,33 @@ type absent struct {
 // name; tool is the program that prints the message.
 var absences = []struct {
 	kind, tool string
-	message    *regexp.Regexp
+	message    *lazyregexp.Regexp
 }{
-	{"host", "npm", regexp.MustCompile(`(?m)^npm (?:ERR!|error) .*getaddrinfo (?:ENOTFOUND|EAI_AGAIN) (\S+?):?$`)},
-	{"host", "", regexp.MustCompile(`getaddrinfo (?:ENOTFOUND|EAI_AGAIN) ([\w.-]+)`)},
-	{"host", "go", regexp.MustCompile(`(?m)^go: .*dial tcp: lookup ([\w.-]+)`)},
-	{"host", "", regexp.MustCompile(`dial tcp: lookup ([\w.-]+)`)},
-	{"host", "", regexp.MustCompile(`(?i)could(?: not|n't) resolve host(?:name)?:? '?([\w.-]+)`)},
-	{"host", "pip", regexp.MustCompile(`HTTPS?ConnectionPool\(host='([\w.-]+)', port=\d+\).*(?:NewConnectionError|NameResolutionError)`)},
-	{"host", "", regexp.MustCompile(`(?i)failed to (?:resolve|lookup address information)[^\n']*'([\w.-]+)'`)},
-	{"host", "", regexp.MustCompile(`UnknownHostException: ([\w.-]+)`)},
-	{"module", "", regexp.MustCompile(`No module named '?([A-Za-z_][\w.]*)'?`)},
-	{"module", "", regexp.MustCompile(`Cannot find (?:module|package) '((?:@[^'./][^'/]*/)?[^'./:@][^'/]*)`)},
-	{"module", "go", regexp.MustCompile(`(?m)^(?:go: |\S+\.go:\d+:\d+: )(?:no required module provides package |cannot find module providing package )?([^\s:;@]+\.[^\s:;@]+)(?:@\S+)?(?:[:;].*)?: (?:module lookup disabled by GOPROXY=off|.*missing go\.sum entry)`)},
-	{"module", "go", regexp.MustCompile(`(?m)no required module provides package ([^\s;:]+)`)},
-	{"module", "cargo", regexp.MustCompile("no matching package named `([^`]+)` found")},
-	{"module", "", regexp.MustCompile(`cannot load such file -- ([^\s./][\w/-]*)`)},
-	{"program", "", regexp.MustCompile(`(?m)^(?:bwrap|sandbox): execvp (\S+): No such file or directory$`)},
-	{"program", "", regexp.MustCompile(`(?m)^(?:/bin/)?(?:ba|da)?sh: (?:line )?(?:\d+: )?([\w./+-]+): (?:command )?not found$`)},
-	{"program", "", regexp.MustCompile(`(?m)^(?:[\w./-]+): line \d+: ([\w./+-]+): command not found$`)},
-	{"program", "make", regexp.MustCompile(`(?m)^make(?:\[\d+\])?: ([\w./+-]+): No such file or directory$`)},
-	{"program", "", regexp.MustCompile(`(?m)^(?:/usr/bin/)?env: ['‘]?([\w./+-]+)['’]?: No such file or directory$`)},
-	{"program", "", regexp.MustCompile(`exec: "([^"]+)": executable file not found in \$PATH`)},
-	{"program", "", regexp.MustCompile(`spawn (\S+) ENOENT`)},
+	{"host", "npm", lazyregexp.New(`(?m)^npm (?:ERR!|error) .*getaddrinfo (?:ENOTFOUND|EAI_AGAIN) (\S+?):?$`)},
+	{"host", "", lazyregexp.New(`getaddrinfo (?:ENOTFOUND|EAI_AGAIN) ([\w.-]+)`)},
+	{"host", "go", lazyregexp.New(`(?m)^go: .*dial tcp: lookup ([\w.-]+)`)},
+	{"host", "", lazyregexp.New(`dial tcp: lookup ([\w.-]+)`)},
+	{"host", "", lazyregexp.New(`(?i)could(?: not|n't) resolve host(?:name)?:? '?([\w.-]+)`)},
+	{"host", "pip", lazyregexp.New(`HTTPS?ConnectionPool\(host='([\w.-]+)', port=\d+\).*(?:NewConnectionError|NameResolutionError)`)},
+	{"host", "", lazyregexp.New(`(?i)failed to (?:resolve|lookup address information)[^\n']*'([\w.-]+)'`)},
+	{"host", "", lazyregexp.New(`UnknownHostException: ([\w.-]+)`)},
+	{"module", "", lazyregexp.New(`No module named '?([A-Za-z_][\w.]*)'?`)},
+	{"module", "", lazyregexp.New(`Cannot find (?:module|package) '((?:@[^'./][^'/]*/)?[^'./:@][^'/]*)`)},
+	{"module", "go", lazyregexp.New(`(?m)^(?:go: |\S+\.go:\d+:\d+: )(?:no required module provides package |cannot find module providing package )?([^\s:;@]+\.[^\s:;@]+)(?:@\S+)?(?:[:;].*)?: (?:module lookup disabled by GOPROXY=off|.*missing go\.sum entry)`)},
+	{"module", "go", lazyregexp.New(`(?m)no required module provides package ([^\s;:]+)`)},
+	{"module", "cargo", lazyregexp.New("no matching package named `([^`]+)` found")},
+	{"module", "", lazyregexp.New(`cannot load such file -- ([^\s./][\w/-]*)`)},
+	{"program", "", lazyregexp.New(`(?m)^(?:bwrap|sandbox): execvp (\S+): No such file or directory$`)},
+	{"program", "", lazyregexp.New(`(?m)^(?:/bin/)?(?:ba|da)?sh: (?:line )?(?:\d+: )?([\w./+-]+): (?:command )?not found$`)},
+	{"program", "", lazyregexp.New(`(?m)^(?:[\w./-]+): line \d+: ([\w./+-]+): command not found$`)},
+	{"program", "make", lazyregexp.New(`(?m)^make(?:\[\d+\])?: ([\w./+-]+): No such file or directory$`)},
+	{"program", "", lazyregexp.New(`(?m)^(?:/usr/bin/)?env: ['‘]?([\w./+-]+)['’]?: No such file or directory$`)},
+	{"program", "", lazyregexp.New(`exec: "([^"]+)": executable file not found in \$PATH`)},
+	{"program", "", lazyregexp.New(`spawn (\S+) ENOENT`)},
 }
 
 // shim matches the message of a version manager whose own files are not shown.
-var shim = regexp.MustCompile(`(?m)^(?:[\w./-]+: )?(?:line \d+: |\d+: )?(\S*/\.?(?:pyenv|rbenv|nvm|asdf|volta|sdkman|mise))/\S*: (?:No such file or directory|not found|cannot execute.*)$`)
+var shim = lazyregexp.New(`(?m)^(?:[\w./-]+: )?(?:line \d+: |\d+: )?(\S*/\.?(?:pyenv|rbenv|nvm|asdf|volta|sdkman|mise))/\S*: (?:No such file or directory|not found|cannot execute.*)$`)
 
 // missed returns what the output says is missing. The output of a program that was not found
 // is short, so the first message is the cause of the others.

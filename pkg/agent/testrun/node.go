@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
 func nodeTest(tree fs.FS, _ string) (Plan, bool, error) { return nodePackage(tree, "test") }
@@ -111,6 +112,6 @@ func scriptRunner(script string) string {
 }
 
 var (
-	plainScript = regexp.MustCompile(`^[^|;&>\n` + "`" + `$#(]+(?:&&[^|;&>\n` + "`" + `$#(]+)*$`)
-	assigned    = regexp.MustCompile(`^[A-Za-z_]\w*=\S*$`)
+	plainScript = lazyregexp.New(`^[^|;&>\n` + "`" + `$#(]+(?:&&[^|;&>\n` + "`" + `$#(]+)*$`)
+	assigned    = lazyregexp.New(`^[A-Za-z_]\w*=\S*$`)
 )

@@ -1,47 +1,47 @@
 package testrun
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/verdict"
 )
 
 var (
-	specPassed  = regexp.MustCompile(`(?m)^ℹ pass (\d+)$`)
-	specSkipped = regexp.MustCompile(`(?m)^ℹ (?:skipped|todo) (\d+)$`)
-	specHead    = regexp.MustCompile(`^✖ (.+?) \([\d.]+ms\)$`)
-	specEnd     = regexp.MustCompile(`^test at (.+):\d+:\d+$`)
-	specAt      = regexp.MustCompile(`(?m)^test at (.+):\d+:\d+\n✖ (.+?) \([\d.]+ms\)$`)
-	specBegins  = regexp.MustCompile(`^((?:  )*)▶ (.+?)( \([\d.]+ms\))?$`)
-	specResult  = regexp.MustCompile(`^((?:  )*)(✔|✖|﹣) (.+?) \([\d.]+ms\)(?: # .*)?$`)
+	specPassed  = lazyregexp.New(`(?m)^ℹ pass (\d+)$`)
+	specSkipped = lazyregexp.New(`(?m)^ℹ (?:skipped|todo) (\d+)$`)
+	specHead    = lazyregexp.New(`^✖ (.+?) \([\d.]+ms\)$`)
+	specEnd     = lazyregexp.New(`^test at (.+):\d+:\d+$`)
+	specAt      = lazyregexp.New(`(?m)^test at (.+):\d+:\d+\n✖ (.+?) \([\d.]+ms\)$`)
+	specBegins  = lazyregexp.New(`^((?:  )*)▶ (.+?)( \([\d.]+ms\))?$`)
+	specResult  = lazyregexp.New(`^((?:  )*)(✔|✖|﹣) (.+?) \([\d.]+ms\)(?: # .*)?$`)
 
-	jestTotal = regexp.MustCompile(`(?m)^(?:Tests: +.* total|No tests found, exiting with code \d+)$`)
-	jestHead  = regexp.MustCompile(`^(  ● .+|FAIL \S+)(?: \([\d.]+ m?s\))?$`)
-	jestEnd   = regexp.MustCompile(`^(PASS .*|Test Suites: .*|Summary of all failing tests)$`)
-	jestFile  = regexp.MustCompile(`^(?:PASS|FAIL) (?:\S+ )?(\S+\.[cm]?[jt]sx?)(?: \([\d.]+ m?s\))?$`)
-	jestTest  = regexp.MustCompile(`^((?:  )+)([✓✕○✎]) (?:skipped |todo )?(.+?)(?: \([\d.]+ m?s\))?$`)
-	jestSuite = regexp.MustCompile(`^((?:  )+)(\S.*)$`)
+	jestTotal = lazyregexp.New(`(?m)^(?:Tests: +.* total|No tests found, exiting with code \d+)$`)
+	jestHead  = lazyregexp.New(`^(  ● .+|FAIL \S+)(?: \([\d.]+ m?s\))?$`)
+	jestEnd   = lazyregexp.New(`^(PASS .*|Test Suites: .*|Summary of all failing tests)$`)
+	jestFile  = lazyregexp.New(`^(?:PASS|FAIL) (?:\S+ )?(\S+\.[cm]?[jt]sx?)(?: \([\d.]+ m?s\))?$`)
+	jestTest  = lazyregexp.New(`^((?:  )+)([✓✕○✎]) (?:skipped |todo )?(.+?)(?: \([\d.]+ m?s\))?$`)
+	jestSuite = lazyregexp.New(`^((?:  )+)(\S.*)$`)
 
-	vitestTotal   = regexp.MustCompile(`(?m)^(?: +Tests  .* \(\d+\)| *Test Files  .* \(\d+\)|No test files found, exiting with code \d+)$`)
-	vitestTests   = regexp.MustCompile(`(?m)^ +Tests  .*?\b(\d+) passed`)
-	vitestSkipped = regexp.MustCompile(`(?m)^ +Tests  .*?\b(\d+) (?:skipped|todo)\b`)
-	vitestHead    = regexp.MustCompile(`^ FAIL  (.+)$`)
-	vitestEnd     = regexp.MustCompile(`^⎯{5,}`)
-	vitestTest    = regexp.MustCompile(`(?m)^ +([✓↓□]) ((?:\|[^|\n]+\| )?\S+\.[cm]?[jt]sx? > .+?)(?: \d+ms)?(?: \[skipped\])?$`)
+	vitestTotal   = lazyregexp.New(`(?m)^(?: +Tests  .* \(\d+\)| *Test Files  .* \(\d+\)|No test files found, exiting with code \d+)$`)
+	vitestTests   = lazyregexp.New(`(?m)^ +Tests  .*?\b(\d+) passed`)
+	vitestSkipped = lazyregexp.New(`(?m)^ +Tests  .*?\b(\d+) (?:skipped|todo)\b`)
+	vitestHead    = lazyregexp.New(`^ FAIL  (.+)$`)
+	vitestEnd     = lazyregexp.New(`^⎯{5,}`)
+	vitestTest    = lazyregexp.New(`(?m)^ +([✓↓□]) ((?:\|[^|\n]+\| )?\S+\.[cm]?[jt]sx? > .+?)(?: \d+ms)?(?: \[skipped\])?$`)
 
-	jsSkipped = regexp.MustCompile(`\b(\d+) (?:skipped|todo)\b`)
-	jsPassed  = regexp.MustCompile(`\b(\d+) passed\b`)
+	jsSkipped = lazyregexp.New(`\b(\d+) (?:skipped|todo)\b`)
+	jsPassed  = lazyregexp.New(`\b(\d+) passed\b`)
 
-	mochaPassed  = regexp.MustCompile(`(?m)^  (\d+) passing \([^)]+\)$`)
-	mochaPending = regexp.MustCompile(`(?m)^  (\d+) pending$`)
-	mochaEmpty   = regexp.MustCompile(`(?m)^Error: No test files found: "`)
-	mochaFailed  = regexp.MustCompile(`(?m)^  \d+ failing$`)
-	mochaHead    = regexp.MustCompile(`^  \d+\) (.+)$`)
-	mochaTest    = regexp.MustCompile(`^((?:  )+)(✔|✓|-|\d+\)) (.+?)(?: \(\d+ms\))?$`)
+	mochaPassed  = lazyregexp.New(`(?m)^  (\d+) passing \([^)]+\)$`)
+	mochaPending = lazyregexp.New(`(?m)^  (\d+) pending$`)
+	mochaEmpty   = lazyregexp.New(`(?m)^Error: No test files found: "`)
+	mochaFailed  = lazyregexp.New(`(?m)^  \d+ failing$`)
+	mochaHead    = lazyregexp.New(`^  \d+\) (.+)$`)
+	mochaTest    = lazyregexp.New(`^((?:  )+)(✔|✓|-|\d+\)) (.+?)(?: \(\d+ms\))?$`)
 
-	jsFrames = regexp.MustCompile(`(?m)^\s+at (?:async )?(?:.* \()?(?:node:|.*node_modules/).*\n?`)
+	jsFrames = lazyregexp.New(`(?m)^\s+at (?:async )?(?:.* \()?(?:node:|.*node_modules/).*\n?`)
 )
 
 // nodeSpec parses the spec reporter of node --test.

@@ -6,11 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
 // nothingTested is the key in the data of evidence whose run tested nothing. Its value is
@@ -75,8 +75,8 @@ func whyNothing(tree fs.FS, plan Plan) string {
 }
 
 var (
-	pythonTest = regexp.MustCompile(`(?m)^\s*(?:async )?(?:def test|class Test|class \w+\(.*TestCase)`)
-	goTestFunc = regexp.MustCompile(`(?m)^func (?:Test|Example|Fuzz)`)
+	pythonTest = lazyregexp.New(`(?m)^\s*(?:async )?(?:def test|class Test|class \w+\(.*TestCase)`)
+	goTestFunc = lazyregexp.New(`(?m)^func (?:Test|Example|Fuzz)`)
 )
 
 // maxVisited limits the files of a tree that are looked at.

@@ -1,15 +1,15 @@
 package testrun
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
 // unreachable matches what package managers print about dependencies that are to be
 // had from a network alone.
-var unreachable = regexp.MustCompile(`(?im)^.*(?:` + strings.Join([]string{
+var unreachable = lazyregexp.New(`(?im)^.*(?:` + strings.Join([]string{
 	`module lookup disabled by GOPROXY=off`, `dial tcp: lookup \S+`, // go
 	`\bE(?:NOTFOUND|AI_AGAIN|NOTCACHED)\b`, `Cannot find (?:module|package) '[^'./]`, // npm, node
 	`failed to download`, `Couldn't resolve host`, // cargo

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
 // Bounds of a selection. Beyond them all tests are run: a command line has a limit.
@@ -14,7 +16,7 @@ const (
 )
 
 // numbered matches the number that tells tests of one name apart.
-var numbered = regexp.MustCompile(` #\d+$`)
+var numbered = lazyregexp.New(` #\d+$`)
 
 // Only returns the plan that runs just the tests of these names, as a verdict.Run has them.
 // It may run a few more that share a part of their names. It is false if the tool cannot
@@ -43,7 +45,7 @@ func (p Plan) Only(names []string) (Plan, bool) {
 }
 
 // goName matches the name of a Go test: the package, then the test and its subtests.
-var goName = regexp.MustCompile(`^(.+?)\.((?:Test|Example|Fuzz|Benchmark)[\p{L}\p{N}_]*(?:/.*)?)$`)
+var goName = lazyregexp.New(`^(.+?)\.((?:Test|Example|Fuzz|Benchmark)[\p{L}\p{N}_]*(?:/.*)?)$`)
 
 func onlyGo(p Plan, names []string) (Plan, bool) {
 	packages, tops := map[string]bool{}, map[string]bool{}
@@ -121,7 +123,7 @@ func onlyCargo(p Plan, names []string) (Plan, bool) {
 }
 
 // jsFile matches the file before the name of a test.
-var jsFile = regexp.MustCompile(`^(?:\|[^|]+\| )?(\S+\.[cm]?[jt]sx?)(?: [>›] | \(suite failed|$| \[)`)
+var jsFile = lazyregexp.New(`^(?:\|[^|]+\| )?(\S+\.[cm]?[jt]sx?)(?: [>›] | \(suite failed|$| \[)`)
 
 func onlyJS(p Plan, names []string) (Plan, bool) {
 	files, titles, whole := map[string]bool{}, map[string]bool{}, false

@@ -1,9 +1,10 @@
 package testrun
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
 // parse parses the output of a test run. A command may run several tools, so every
@@ -22,7 +23,7 @@ func parse(events *goEvents, out string, ended bool) report {
 
 // sections cuts the text at the lines that head matches. The first group of head is
 // the name. The output goes on to the next head or to a line that end matches.
-func sections(text string, head, end *regexp.Regexp) (found []failure) {
+func sections(text string, head, end *lazyregexp.Regexp) (found []failure) {
 	open := false
 	var body []string
 	shut := func() {
@@ -47,7 +48,7 @@ func sections(text string, head, end *regexp.Regexp) (found []failure) {
 }
 
 // sum adds up the first group of all matches, and reports whether there is one.
-func sum(text string, re *regexp.Regexp) (n int, found bool) {
+func sum(text string, re *lazyregexp.Regexp) (n int, found bool) {
 	for _, m := range re.FindAllStringSubmatch(text, -1) {
 		if k, err := strconv.ParseInt(m[1], 10, 32); err == nil { // else no number, or none of tests
 			n += int(k)

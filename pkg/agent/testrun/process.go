@@ -5,8 +5,9 @@ import (
 	"go/parser"
 	"go/token"
 	"path"
-	"regexp"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
 // EndsProcess returns a sentence if a change makes a file of the product end the process
@@ -74,13 +75,13 @@ func goEndings(content []byte) (n int) {
 }
 
 var (
-	pyEnding   = regexp.MustCompile(`\b(?:sys\.exit|os\._exit|os\.kill|os\.abort|os\.execv\w*|quit|exit)\s*\(|\bSystemExit\b`)
-	pyAtEnd    = regexp.MustCompile(`\batexit\.|\bsys\.settrace\b|\b_pytest\b|\bunittest\.(?:TestCase|TestResult|runner|main)\b.*=|\bsys\.modules\[|\bos\._exit\b`)
-	pyMain     = regexp.MustCompile(`^if\s+__name__\s*==`)
-	pyScope    = regexp.MustCompile(`^(?:async\s+)?(?:def|class)\b`)
-	jsEnding   = regexp.MustCompile(`\bprocess\.(?:exit|abort|kill|reallyExit)\b|\bprocess\.exitCode\s*=|\bprocess\.on\(\s*['"](?:exit|beforeExit)`)
-	rubyEnding = regexp.MustCompile(`(?m)^(?:exit!?|abort|at_exit|Process\.exit!?)\b`)
-	phpEnding  = regexp.MustCompile(`(?m)^(?:exit|die|register_shutdown_function)\b`)
+	pyEnding   = lazyregexp.New(`\b(?:sys\.exit|os\._exit|os\.kill|os\.abort|os\.execv\w*|quit|exit)\s*\(|\bSystemExit\b`)
+	pyAtEnd    = lazyregexp.New(`\batexit\.|\bsys\.settrace\b|\b_pytest\b|\bunittest\.(?:TestCase|TestResult|runner|main)\b.*=|\bsys\.modules\[|\bos\._exit\b`)
+	pyMain     = lazyregexp.New(`^if\s+__name__\s*==`)
+	pyScope    = lazyregexp.New(`^(?:async\s+)?(?:def|class)\b`)
+	jsEnding   = lazyregexp.New(`\bprocess\.(?:exit|abort|kill|reallyExit)\b|\bprocess\.exitCode\s*=|\bprocess\.on\(\s*['"](?:exit|beforeExit)`)
+	rubyEnding = lazyregexp.New(`(?m)^(?:exit!?|abort|at_exit|Process\.exit!?)\b`)
+	phpEnding  = lazyregexp.New(`(?m)^(?:exit|die|register_shutdown_function)\b`)
 )
 
 // pyEndings counts what ends a process, or acts at its end, outside of functions and classes

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
 // Kind says what a file of a repository is to its tests.
@@ -21,19 +23,19 @@ const (
 )
 
 var (
-	harnessFile = regexp.MustCompile(`^(?:GNUmakefile|[Mm]akefile|.*\.mk|[Jj]ustfile|Taskfile\.ya?ml|Rakefile|CMakeLists\.txt|.*\.cmake|Earthfile|` +
+	harnessFile = lazyregexp.New(`^(?:GNUmakefile|[Mm]akefile|.*\.mk|[Jj]ustfile|Taskfile\.ya?ml|Rakefile|CMakeLists\.txt|.*\.cmake|Earthfile|` +
 		`pytest\.ini|\.?pytest\.toml|tox\.ini|noxfile\.py|\.coveragerc|conftest\.(?:py|so|pyd)|(?:site|user)customize\.py|.*\.pth|go\.work|setup\.py|` +
 		`(?:jest|vitest|vite|karma|playwright|cypress|ava|wdio|babel|swc|tsup|webpack|rollup)\.(?:config|conf|setup|workspace)\..+|` +
 		`(?i:jest|vitest|test|setup)[._-]?(?i:setup|tests?)(?:[._-]?(?i:env|framework|files?))?\.[cm]?[jt]sx?|\.mocharc(?:\..+)?|\.(?:nyc|c8|babel|swc)rc(?:\..+)?|` +
 		`\.npmrc|\.yarnrc(?:\.yml)?|\.pnpmfile\.cjs|\.pnp\..+|deno\.jsonc?|bunfig\.toml|\.rspec|phpunit\.xml(?:\.dist)?|` +
 		`build\.rs|build\.gradle(?:\.kts)?|settings\.gradle(?:\.kts)?|gradle\.properties|gradlew|mvnw|nextest\.toml|rust-toolchain(?:\.toml)?|` +
 		`\.gitlab-ci\.yml|Jenkinsfile|\.travis\.yml|azure-pipelines\.yml|` + regexp.QuoteMeta(ConfigFile) + `)$`)
-	manifest   = regexp.MustCompile(`^(?:package\.json|pyproject\.toml|setup\.cfg|Cargo\.toml|pom\.xml)$`)
-	harnessDir = regexp.MustCompile(`(?:^|/)(?:node_modules|_pytest|pytest|unittest|pluggy|iniconfig|\.github|\.gitlab|\.circleci|\.ci|\.cargo|\.config|\.mvn|\.yarn|\.husky)/`)
-	testName   = regexp.MustCompile(`^(?:.*_test\.go|test_.*\.py|.*_test\.py|.*[._-](?:test|spec)\.[cm]?[jt]sx?|.*\.snap|.*(?:_spec|_test)\.rb|test_.*\.rb|` +
+	manifest   = lazyregexp.New(`^(?:package\.json|pyproject\.toml|setup\.cfg|Cargo\.toml|pom\.xml)$`)
+	harnessDir = lazyregexp.New(`(?:^|/)(?:node_modules|_pytest|pytest|unittest|pluggy|iniconfig|\.github|\.gitlab|\.circleci|\.ci|\.cargo|\.config|\.mvn|\.yarn|\.husky)/`)
+	testName   = lazyregexp.New(`^(?:.*_test\.go|test_.*\.py|.*_test\.py|.*[._-](?:test|spec)\.[cm]?[jt]sx?|.*\.snap|.*(?:_spec|_test)\.rb|test_.*\.rb|` +
 		`.*Tests?\.(?:java|kt|scala|groovy|cs|fs|swift|php)|Test[A-Z].*\.java|.*IT\.java|.*_test\.(?:dart|exs?)|(?:.*_tests?|test_.*)\.(?:c|cc|cpp|cxx)|.*Spec\.(?:scala|groovy|hs)|.*\.bats|.*_test\.sh|.*\.t)$`)
-	testDir  = regexp.MustCompile(`(?i)(?:^|/)(?:tests?|__tests__|__mocks__|__snapshots__|testdata|spec|specs|e2e|cypress|fixtures|golden|testutil|test-utils)/|^t/`)
-	testMain = regexp.MustCompile(`(?m)^\s*func\s+TestMain\s*\(`)
+	testDir  = lazyregexp.New(`(?i)(?:^|/)(?:tests?|__tests__|__mocks__|__snapshots__|testdata|spec|specs|e2e|cypress|fixtures|golden|testutil|test-utils)/|^t/`)
+	testMain = lazyregexp.New(`(?m)^\s*func\s+TestMain\s*\(`)
 )
 
 // KindOf returns what a file is by its path, with slashes, and its content alone. Judges
@@ -214,11 +216,11 @@ func isShell(name, content string) bool {
 }
 
 var (
-	interpreter = regexp.MustCompile(`^(?:(?:ba|da|k|z)?sh|python[\d.]*|node|perl|ruby|php|bash|deno|bun)$`)
-	shebang     = regexp.MustCompile(`^#!\s*\S*(?:/|env )(?:ba|da|k|z)?sh\b`)
-	scriptName  = regexp.MustCompile(`(?i)^(?:run[._-]?)?(?:all[._-]?)?(?:tests?|check|verify|ci|spec)(?:[._-]|$)|[._-](?:tests?|check|verify|ci|spec)\.[a-z]+$|^(?:gradlew|mvnw)$`)
+	interpreter = lazyregexp.New(`^(?:(?:ba|da|k|z)?sh|python[\d.]*|node|perl|ruby|php|bash|deno|bun)$`)
+	shebang     = lazyregexp.New(`^#!\s*\S*(?:/|env )(?:ba|da|k|z)?sh\b`)
+	scriptName  = lazyregexp.New(`(?i)^(?:run[._-]?)?(?:all[._-]?)?(?:tests?|check|verify|ci|spec)(?:[._-]|$)|[._-](?:tests?|check|verify|ci|spec)\.[a-z]+$|^(?:gradlew|mvnw)$`)
 	// runsTests matches a call of a runner of tests.
-	runsTests = regexp.MustCompile(`\b(?:go test|pytest|-m unittest|npm (?:run )?test|npm t\b|yarn test|pnpm test|jest|vitest|mocha|node --test|cargo (?:test|nextest)|` +
+	runsTests = lazyregexp.New(`\b(?:go test|pytest|-m unittest|npm (?:run )?test|npm t\b|yarn test|pnpm test|jest|vitest|mocha|node --test|cargo (?:test|nextest)|` +
 		`rspec|rake (?:test|spec)|minitest|mvn\b.*\b(?:test|verify)|gradlew?\b.*\b(?:test|check)|ctest|phpunit|bats|prove|tox|nox|dotnet test|swift test|mix test|make (?:test|check))\b`)
 )
 

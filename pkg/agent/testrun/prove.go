@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"io/fs"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/verdict"
 )
 
@@ -39,10 +39,10 @@ func onlyProve(p Plan, names []string) (Plan, bool) {
 }
 
 var (
-	proveFile  = regexp.MustCompile(`(?m)^(\S+\.t) \.{2,} *(?:(skipped: .*|ok|Dubious.*|Failed.*))?$`)
-	proveTotal = regexp.MustCompile(`(?m)^Result: (?:PASS|FAIL|NOTESTS)$`)
-	proveTest  = regexp.MustCompile(`^(ok|not ok)\b(?: (\d+))?(?: -)? ?(.*?)(?: ?# (?i:(SKIP|TODO))\b.*)?$`)
-	proveEnd   = regexp.MustCompile(`^(?:Dubious, |Failed \d+/\d+ subtests|No subtests run|Bailout called|Parse errors:|Test Summary Report)`)
+	proveFile  = lazyregexp.New(`(?m)^(\S+\.t) \.{2,} *(?:(skipped: .*|ok|Dubious.*|Failed.*))?$`)
+	proveTotal = lazyregexp.New(`(?m)^Result: (?:PASS|FAIL|NOTESTS)$`)
+	proveTest  = lazyregexp.New(`^(ok|not ok)\b(?: (\d+))?(?: -)? ?(.*?)(?: ?# (?i:(SKIP|TODO))\b.*)?$`)
+	proveEnd   = lazyregexp.New(`^(?:Dubious, |Failed \d+/\d+ subtests|No subtests run|Bailout called|Parse errors:|Test Summary Report)`)
 )
 
 // prove parses the output of Perl's prove --verbose --merge. A test is named by its file and

@@ -1,24 +1,24 @@
 package testrun
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/verdict"
 )
 
 var (
-	pytestTotal   = regexp.MustCompile(`(?m)^(?:=+ )?(?:no tests ran|(?:\d+ [a-z]+, )*\d+ (?:failed|passed|skipped|errors?|xfailed|xpassed|deselected|warnings?)) in [\d.]+s(?: \([\d:]+\))?(?: =+)?$`)
-	pytestPassed  = regexp.MustCompile(`\b(\d+) passed\b`)
-	pytestSkipped = regexp.MustCompile(`\b(\d+) (?:skipped|xfailed|deselected)\b`)
-	pytestFailed  = regexp.MustCompile(`(?m)^(?:FAILED|ERROR) ([^\s\[]+(?:\[.*?\])?)(?: - .*)?$`)
-	pytestHead    = regexp.MustCompile(`^_{3,} (.+?) _{3,}$`)
-	pytestEnd     = regexp.MustCompile(`^(={3,} .* ={3,}|!{3,} .* !{3,}|(FAILED|ERROR|PASSED) \S+::.*)$`)
+	pytestTotal   = lazyregexp.New(`(?m)^(?:=+ )?(?:no tests ran|(?:\d+ [a-z]+, )*\d+ (?:failed|passed|skipped|errors?|xfailed|xpassed|deselected|warnings?)) in [\d.]+s(?: \([\d:]+\))?(?: =+)?$`)
+	pytestPassed  = lazyregexp.New(`\b(\d+) passed\b`)
+	pytestSkipped = lazyregexp.New(`\b(\d+) (?:skipped|xfailed|deselected)\b`)
+	pytestFailed  = lazyregexp.New(`(?m)^(?:FAILED|ERROR) ([^\s\[]+(?:\[.*?\])?)(?: - .*)?$`)
+	pytestHead    = lazyregexp.New(`^_{3,} (.+?) _{3,}$`)
+	pytestEnd     = lazyregexp.New(`^(={3,} .* ={3,}|!{3,} .* !{3,}|(FAILED|ERROR|PASSED) \S+::.*)$`)
 
 	// The lines of -v, of -v under xdist, and of -rp.
-	pytestVerbose  = regexp.MustCompile(`(?m)^([^\s:]+::.+?) (PASSED|SKIPPED|XFAIL|XPASS)(?: \(.*\))?(?: +\[ *\d+%\])?$`)
-	pytestParallel = regexp.MustCompile(`(?m)^\[gw\d+\] \[ *\d+%\] (PASSED|SKIPPED|XFAIL|XPASS) ([^\s:]+::.+?) *$`)
-	pytestNamed    = regexp.MustCompile(`(?m)^(PASSED|XPASS|XFAIL) ([^\s\[:]+::[^\s\[]+(?:\[.*?\])?)(?: - .*)?$`)
+	pytestVerbose  = lazyregexp.New(`(?m)^([^\s:]+::.+?) (PASSED|SKIPPED|XFAIL|XPASS)(?: \(.*\))?(?: +\[ *\d+%\])?$`)
+	pytestParallel = lazyregexp.New(`(?m)^\[gw\d+\] \[ *\d+%\] (PASSED|SKIPPED|XFAIL|XPASS) ([^\s:]+::.+?) *$`)
+	pytestNamed    = lazyregexp.New(`(?m)^(PASSED|XPASS|XFAIL) ([^\s\[:]+::[^\s\[]+(?:\[.*?\])?)(?: - .*)?$`)
 )
 
 // pytest parses the summary, the sections of the failing tests and, where pytest names
@@ -74,7 +74,7 @@ func (r *report) pytestNames(text string, failed map[string]bool) {
 	for _, m := range pytestVerbose.FindAllStringSubmatch(text, -1) {
 		add(m[1], m[2])
 	}
-	for _, re := range []*regexp.Regexp{pytestParallel, pytestNamed} {
+	for _, re := range []*lazyregexp.Regexp{pytestParallel, pytestNamed} {
 		for _, m := range re.FindAllStringSubmatch(text, -1) {
 			add(m[2], m[1])
 		}

@@ -3,10 +3,10 @@ package testrun
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/verdict"
 )
 
@@ -21,7 +21,7 @@ const (
 
 // escapes matches the control sequences of terminals: colours and cursor moves (CSI),
 // titles and links (OSC), and the two-character ones.
-var escapes = regexp.MustCompile("\x1b(?:\\[[0-9;:<=>?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[()][0-9A-Za-z]|[=>78cDEHMNOZ])")
+var escapes = lazyregexp.New("\x1b(?:\\[[0-9;:<=>?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[()][0-9A-Za-z]|[=>78cDEHMNOZ])")
 
 // report is the result of a parser of test output.
 type report struct {

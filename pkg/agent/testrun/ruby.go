@@ -2,12 +2,13 @@ package testrun
 
 import (
 	"io/fs"
-	"regexp"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
 // rakeTest matches the definition of a task that runs tests.
-var rakeTest = regexp.MustCompile(`(?m)^\s*(?:Rake::TestTask\.new\b(?:\s*$|\s*(?:do|\{)|\s*\(?\s*["':]{0,2}test\b)|task\s*\(?\s*(?::test\b|["']test["']|["']?test["']?\s*(?::|=>)))`)
+var rakeTest = lazyregexp.New(`(?m)^\s*(?:Rake::TestTask\.new\b(?:\s*$|\s*(?:do|\{)|\s*\(?\s*["':]{0,2}test\b)|task\s*\(?\s*(?::test\b|["']test["']|["']?test["']?\s*(?::|=>)))`)
 
 // ruby detects a Rakefile with a task named test.
 func ruby(tree fs.FS, _ string) (Plan, bool, error) {
@@ -20,15 +21,15 @@ func ruby(tree fs.FS, _ string) (Plan, bool, error) {
 }
 
 var (
-	testUnitHead  = regexp.MustCompile(`^(?:Failure|Error): (test[^\n]*?\([\w:]+\))(?::.*|\.)?$`)
-	testUnitEnd   = regexp.MustCompile(`^(?:={20,}|Finished in [\d.]+ seconds\.|(?:Omission|Pending|Notification): .*)$`)
-	testUnitTotal = regexp.MustCompile(`(?m)^(\d+) tests, \d+ assertions, (\d+) failures, (\d+) errors, (\d+) pendings, (\d+) omissions, \d+ notifications$`)
-	testUnitName  = regexp.MustCompile(`^(.+?)\((.+)\)$`)
+	testUnitHead  = lazyregexp.New(`^(?:Failure|Error): (test[^\n]*?\([\w:]+\))(?::.*|\.)?$`)
+	testUnitEnd   = lazyregexp.New(`^(?:={20,}|Finished in [\d.]+ seconds\.|(?:Omission|Pending|Notification): .*)$`)
+	testUnitTotal = lazyregexp.New(`(?m)^(\d+) tests, \d+ assertions, (\d+) failures, (\d+) errors, (\d+) pendings, (\d+) omissions, \d+ notifications$`)
+	testUnitName  = lazyregexp.New(`^(.+?)\((.+)\)$`)
 
-	minitestHead  = regexp.MustCompile(`^(?: +\d+\) (?:Failure|Error):|(?:Failure|Error):)$`)
-	minitestTitle = regexp.MustCompile(`^(\S.*#\S.*?)(?: \[([^\]]+?):\d+\])?:$`)
-	minitestEnd   = regexp.MustCompile(`^(?:\d+ runs, .*| +\d+\) Skipped:|bin/rails test .*|rails test .*)$`)
-	minitestTotal = regexp.MustCompile(`(?m)^(\d+) (?:runs|tests), \d+ assertions, (\d+) failures, (\d+) errors, (\d+) skips$`)
+	minitestHead  = lazyregexp.New(`^(?: +\d+\) (?:Failure|Error):|(?:Failure|Error):)$`)
+	minitestTitle = lazyregexp.New(`^(\S.*#\S.*?)(?: \[([^\]]+?):\d+\])?:$`)
+	minitestEnd   = lazyregexp.New(`^(?:\d+ runs, .*| +\d+\) Skipped:|bin/rails test .*|rails test .*)$`)
+	minitestTotal = lazyregexp.New(`(?m)^(\d+) (?:runs|tests), \d+ assertions, (\d+) failures, (\d+) errors, (\d+) skips$`)
 )
 
 // testUnit parses the output of Ruby's test-unit, which names the tests that fail.

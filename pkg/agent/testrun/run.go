@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/verdict"
 	"github.com/signalbox/signalbox/pkg/work"
 )
@@ -123,10 +123,10 @@ const (
 )
 
 // noProgram matches the messages of bubblewrap and Python about a missing program.
-var noProgram = regexp.MustCompile(`(?m)^(?:(?:bwrap|sandbox): execvp (\S+): No such file or directory|\S*python\S*: No module named (pytest))$`)
+var noProgram = lazyregexp.New(`(?m)^(?:(?:bwrap|sandbox): execvp (\S+): No such file or directory|\S*python\S*: No module named (pytest))$`)
 
 // saysFailed matches the summary of a runner that is not known here and counts failures.
-var saysFailed = regexp.MustCompile(`(?im)^\W*(?:\w+:? +)?(?:(?:[1-9]\d*) (?:of \d+ )?(?:(?:tests?|specs?|checks?|assertions?|examples?|scenarios?|cases?) )?(?:have |has )?fail(?:ed|ures?|ing|s)?\b|tests? failed\b|fail(?:ed|ures)(?: tests?)?: *[1-9]\d*\b)`)
+var saysFailed = lazyregexp.New(`(?im)^\W*(?:\w+:? +)?(?:(?:[1-9]\d*) (?:of \d+ )?(?:(?:tests?|specs?|checks?|assertions?|examples?|scenarios?|cases?) )?(?:have |has )?fail(?:ed|ures?|ing|s)?\b|tests? failed\b|fail(?:ed|ures)(?: tests?)?: *[1-9]\d*\b)`)
 
 func judge(ev instance.Evidence, res sandbox.Result, r report, out string) instance.Evidence {
 	ev.Passed, ev.Failed, ev.Skipped = r.passed, r.names(), r.skipped

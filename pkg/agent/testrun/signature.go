@@ -3,11 +3,11 @@ package testrun
 import (
 	"crypto/sha256"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
 // Signature identifies a failure. It is equal if the same tests fail in the same way,
@@ -41,37 +41,37 @@ func Signature(ev instance.Evidence) string {
 
 // unsteady has the replacements in a line, in order.
 var unsteady = []struct {
-	what *regexp.Regexp
+	what *lazyregexp.Regexp
 	by   string
 }{
-	{regexp.MustCompile(`^goroutine \d+ .*$`), ""},
-	{regexp.MustCompile(`^… \d+ lines left out$`), ""},
-	{regexp.MustCompile(`^\s*(Ran \d+ tests? in|Time:|Duration|Start at|duration_ms|Finished .* in) .*$`), ""},
+	{lazyregexp.New(`^goroutine \d+ .*$`), ""},
+	{lazyregexp.New(`^… \d+ lines left out$`), ""},
+	{lazyregexp.New(`^\s*(Ran \d+ tests? in|Time:|Duration|Start at|duration_ms|Finished .* in) .*$`), ""},
 	// A stamp that begins a line of a log, and a clock anywhere: three decimals and more.
-	{regexp.MustCompile(`^(\S*(?:time|ts)["=:]+ ?"?)?(\d{4}[-/]\d\d[-/]\d\d[T ])?\d\d:\d\d:\d\d([.,]\d+)?(Z|[+-]\d\d:?\d\d)?`), "${1}TIME"},
-	{regexp.MustCompile(`\b(\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d\.\d{3,}(Z| ?[+-]\d\d:?\d\d)?( m=[+-][\d.]+)?`), "TIME"},
-	{regexp.MustCompile(`\b(\d+[hm])*\d+\.\d{3,}(ns|µs|us|ms|s)\b`), "TIME"},
+	{lazyregexp.New(`^(\S*(?:time|ts)["=:]+ ?"?)?(\d{4}[-/]\d\d[-/]\d\d[T ])?\d\d:\d\d:\d\d([.,]\d+)?(Z|[+-]\d\d:?\d\d)?`), "${1}TIME"},
+	{lazyregexp.New(`\b(\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d\.\d{3,}(Z| ?[+-]\d\d:?\d\d)?( m=[+-][\d.]+)?`), "TIME"},
+	{lazyregexp.New(`\b(\d+[hm])*\d+\.\d{3,}(ns|µs|us|ms|s)\b`), "TIME"},
 	// Timings at the end of a line: (0.01s), (5 ms), in 0.10s
-	{regexp.MustCompile(`\s*\((\d+\.\d\ds|\d+ m?s)\)$`), ""},
-	{regexp.MustCompile(`\bin \d+\.\d\d+s( =+)?$`), ""},
+	{lazyregexp.New(`\s*\((\d+\.\d\ds|\d+ m?s)\)$`), ""},
+	{lazyregexp.New(`\bin \d+\.\d\d+s( =+)?$`), ""},
 	// The arguments of a stack frame, its offset, and addresses anywhere.
-	{regexp.MustCompile(`^([\w./*()\-\[\]]+)\((0x|\{|\.\.\.|_).*\)$`), "$1"},
-	{regexp.MustCompile(` \+0x[0-9a-f]+$`), ""},
-	{regexp.MustCompile(`\b0x[0-9a-fA-F]{9,}\b`), "ADDR"},
-	{regexp.MustCompile(`\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b`), "UUID"},
-	{regexp.MustCompile(`(?i)\b(pid|process|goroutine|thread)([ =:#]+)\d+\b`), "$1$2N"},
-	{regexp.MustCompile(`^(thread '.*') \(\d+\)`), "$1"},
-	{regexp.MustCompile(`(127\.0\.0\.1|0\.0\.0\.0|localhost|\[::1?\]):\d{4,5}\b`), "$1:PORT"},
+	{lazyregexp.New(`^([\w./*()\-\[\]]+)\((0x|\{|\.\.\.|_).*\)$`), "$1"},
+	{lazyregexp.New(` \+0x[0-9a-f]+$`), ""},
+	{lazyregexp.New(`\b0x[0-9a-fA-F]{9,}\b`), "ADDR"},
+	{lazyregexp.New(`\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b`), "UUID"},
+	{lazyregexp.New(`(?i)\b(pid|process|goroutine|thread)([ =:#]+)\d+\b`), "$1$2N"},
+	{lazyregexp.New(`^(thread '.*') \(\d+\)`), "$1"},
+	{lazyregexp.New(`(127\.0\.0\.1|0\.0\.0\.0|localhost|\[::1?\]):\d{4,5}\b`), "$1:PORT"},
 	// Of a temporary path only the last element is kept.
-	{regexp.MustCompile(`(/private)?(/tmp|/var/tmp|/var/folders/\w+/\w+/T|/dev/shm)(/[^\s:'"<>()\[\],;]*)?/([^\s/:'"<>()\[\],;]*)`), "TMP/$4"},
-	{regexp.MustCompile(`TMP/(.*?)\d{5,}`), "TMP/$1N"},
+	{lazyregexp.New(`(/private)?(/tmp|/var/tmp|/var/folders/\w+/\w+/T|/dev/shm)(/[^\s:'"<>()\[\],;]*)?/([^\s/:'"<>()\[\],;]*)`), "TMP/$4"},
+	{lazyregexp.New(`TMP/(.*?)\d{5,}`), "TMP/$1N"},
 	// Directories of other absolute paths depend on the machine.
-	{regexp.MustCompile(`(^|[\s'"(])/[^\s:'"()]*/([^\s/:'"()]+\.\w{1,5}:\d+)`), "$1$2"},
+	{lazyregexp.New(`(^|[\s'"(])/[^\s:'"()]*/([^\s/:'"()]+\.\w{1,5}:\d+)`), "$1$2"},
 }
 
 var (
-	place    = regexp.MustCompile(`([\w./@-]+\.(?:go|py|rs|[cm]?[jt]sx?|java|kt|scala|rb|c|cc|cpp|h|hpp|cs|fs|php|swift|exs?|sh))(:\d+(?::\d+)?|", line \d+)`)
-	testFile = regexp.MustCompile(`(_test\.go|(^|/)test_[^/]*\.py|_test\.py|[._](test|spec)\.[cm]?[jt]sx?|(^|/)(tests?|spec|__tests__)/.*)$`)
+	place    = lazyregexp.New(`([\w./@-]+\.(?:go|py|rs|[cm]?[jt]sx?|java|kt|scala|rb|c|cc|cpp|h|hpp|cs|fs|php|swift|exs?|sh))(:\d+(?::\d+)?|", line \d+)`)
+	testFile = lazyregexp.New(`(_test\.go|(^|/)test_[^/]*\.py|_test\.py|[._](test|spec)\.[cm]?[jt]sx?|(^|/)(tests?|spec|__tests__)/.*)$`)
 )
 
 // Steady returns output without the parts that differ between runs, such as times and

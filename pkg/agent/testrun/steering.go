@@ -5,9 +5,10 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
 // SameSteering reports whether two versions of a manifest say the same of how the package is
@@ -33,14 +34,14 @@ func SameSteering(base string, before, now []byte) bool {
 var (
 	// ownSection matches sections that only say what a package needs and is called. A name in
 	// quotes, or in any form that is not plain, is none of them.
-	ownSection = map[string]*regexp.Regexp{
-		"pyproject.toml": regexp.MustCompile(`^\[(?:project(?:\.(?:optional-dependencies|urls|scripts|gui-scripts))?|dependency-groups|tool\.poetry(?:\.(?:group\.\w+\.)?dependencies|\.dev-dependencies|\.extras)?)\]$`),
-		"setup.cfg":      regexp.MustCompile(`^\[(?:metadata|options|options\.(?:extras_require|packages\.find|package_data))\]$`),
-		"Cargo.toml":     regexp.MustCompile(`^\[(?:package|features|(?:(?:dev-|build-)?dependencies|workspace\.dependencies)(?:\.[\w-]+)?|target\.[\w-]+\.dependencies)\]$`),
+	ownSection = map[string]*lazyregexp.Regexp{
+		"pyproject.toml": lazyregexp.New(`^\[(?:project(?:\.(?:optional-dependencies|urls|scripts|gui-scripts))?|dependency-groups|tool\.poetry(?:\.(?:group\.\w+\.)?dependencies|\.dev-dependencies|\.extras)?)\]$`),
+		"setup.cfg":      lazyregexp.New(`^\[(?:metadata|options|options\.(?:extras_require|packages\.find|package_data))\]$`),
+		"Cargo.toml":     lazyregexp.New(`^\[(?:package|features|(?:(?:dev-|build-)?dependencies|workspace\.dependencies)(?:\.[\w-]+)?|target\.[\w-]+\.dependencies)\]$`),
 	}
 	// steeringKey matches keys of these sections that steer tools all the same.
-	steeringKey = regexp.MustCompile(`^["']?(?:entry[-_]points|build|autotests|autobins|autobenches|autoexamples|links|workspace|metadata|include|exclude|packages|dynamic|cmdclass|setup_requires|default-run)\b`)
-	header      = regexp.MustCompile(`^\[.*\]\s*(?:#.*)?$`)
+	steeringKey = lazyregexp.New(`^["']?(?:entry[-_]points|build|autotests|autobins|autobenches|autoexamples|links|workspace|metadata|include|exclude|packages|dynamic|cmdclass|setup_requires|default-run)\b`)
+	header      = lazyregexp.New(`^\[.*\]\s*(?:#.*)?$`)
 )
 
 // steeringLines returns the lines of a manifest that are not of sections of their own. ok is

@@ -2,22 +2,22 @@ package testrun
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/verdict"
 )
 
 var (
-	tapHead     = regexp.MustCompile(`(?m)^(TAP version \d+|1\.\.\d+)$`)
-	tapLine     = regexp.MustCompile(`^((?:    )*)(ok|not ok)\b(?: \d+)?(?: -)? ?(.*?)(?: # (?i:(SKIP|TODO))\b.*)?$`)
-	tapSubtest  = regexp.MustCompile(`(?m)^ *# Subtest: `)
-	tapTitle    = regexp.MustCompile(`^# \S`) // tape prints one before the assertions of each test
-	tapPlan     = regexp.MustCompile(`(?m)^1\.\.(\d+)$`)
-	tapBail     = regexp.MustCompile(`(?m)^Bail out!(.*)$`)
-	tapLocation = regexp.MustCompile(`(?m)^location: '(.+):\d+:\d+'$`)
-	tapDrop     = regexp.MustCompile(`duration_ms:|\(node:internal|\(node:async_hooks|type: 'test'`)
+	tapHead     = lazyregexp.New(`(?m)^(TAP version \d+|1\.\.\d+)$`)
+	tapLine     = lazyregexp.New(`^((?:    )*)(ok|not ok)\b(?: \d+)?(?: -)? ?(.*?)(?: # (?i:(SKIP|TODO))\b.*)?$`)
+	tapSubtest  = lazyregexp.New(`(?m)^ *# Subtest: `)
+	tapTitle    = lazyregexp.New(`^# \S`) // tape prints one before the assertions of each test
+	tapPlan     = lazyregexp.New(`(?m)^1\.\.(\d+)$`)
+	tapBail     = lazyregexp.New(`(?m)^Bail out!(.*)$`)
+	tapLocation = lazyregexp.New(`(?m)^location: '(.+):\d+:\d+'$`)
+	tapDrop     = lazyregexp.New(`duration_ms:|\(node:internal|\(node:async_hooks|type: 'test'`)
 )
 
 // tapTest is a result line, which counts as one test or as its subtests.

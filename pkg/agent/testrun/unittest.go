@@ -1,23 +1,23 @@
 package testrun
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/verdict"
 )
 
 var (
-	unittestRan     = regexp.MustCompile(`(?m)^Ran (\d+) tests? in [\d.]+s$`)
-	unittestSkipped = regexp.MustCompile(`(?m)^(?:OK|FAILED) \(.*\b(?:skipped|expected failures)=(\d+)`)
-	unittestHead    = regexp.MustCompile(`^(?:ERROR|FAIL): (\S+ \(\S+\).*|setUp\S+ \(\S+\))$`)
-	unittestEnd     = regexp.MustCompile(`^(={70}|Ran \d+ tests? in .*)$`)
+	unittestRan     = lazyregexp.New(`(?m)^Ran (\d+) tests? in [\d.]+s$`)
+	unittestSkipped = lazyregexp.New(`(?m)^(?:OK|FAILED) \(.*\b(?:skipped|expected failures)=(\d+)`)
+	unittestHead    = lazyregexp.New(`^(?:ERROR|FAIL): (\S+ \(\S+\).*|setUp\S+ \(\S+\))$`)
+	unittestEnd     = lazyregexp.New(`^(={70}|Ran \d+ tests? in .*)$`)
 
 	// The lines of -v. A test with a docstring has its result a line later, and one that
 	// prints has it wherever its output ends.
-	unittestBegins = regexp.MustCompile(`^(\S+) \(([\w.]+)\)(.*)$`)
-	unittestEnds   = regexp.MustCompile(`(?:^|\.\.\. |[^\w])(ok|FAIL|ERROR|skipped ['"].*|expected failure|unexpected success)$`)
-	unittestLoader = regexp.MustCompile(`^unittest\.loader\._FailedTest\.`)
+	unittestBegins = lazyregexp.New(`^(\S+) \(([\w.]+)\)(.*)$`)
+	unittestEnds   = lazyregexp.New(`(?:^|\.\.\. |[^\w])(ok|FAIL|ERROR|skipped ['"].*|expected failure|unexpected success)$`)
+	unittestLoader = lazyregexp.New(`^unittest\.loader\._FailedTest\.`)
 )
 
 // unittest parses the output of Python's unittest.

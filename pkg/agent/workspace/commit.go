@@ -41,6 +41,9 @@ func (t *Tree) Commit(ctx context.Context, message string, trailers ...string) (
 		return "", false, infra(err, "commit")
 	}
 	t.Head = head
+	if t.seen != nil {
+		t.seen = &left{tree: t.seen.tree}
+	}
 	if t.aside.taken() { // the files are not in the tree yet
 		if _, err := t.git.Run(ctx, "read-tree", "--reset", "-u", head); err != nil {
 			return "", false, infra(err, "commit")
@@ -75,20 +78,10 @@ func (t *Tree) state(ctx context.Context, message string) (string, error) {
 	if err := seal(filepath.Join(t.repo.dir, "config"), bare); err != nil {
 		return "", infra(err, "seal the cache of %s", t.repo.name)
 	}
-	if err := t.survey(ctx); err != nil {
-		return "", err
-	}
-	if err := t.omit(ctx); err != nil {
-		return "", err
-	}
-	if err := t.flatten(ctx); err != nil {
-		return "", err
-	}
-	found, err := t.read(ctx)
+	found, err := t.look(ctx)
 	if err != nil {
 		return "", err
 	}
-	t.aside = found.aside
 	tip, err := t.intake(ctx, found.tip)
 	if err != nil {
 		return "", err
@@ -112,6 +105,34 @@ func (t *Tree) state(ctx context.Context, message string) (string, error) {
 		return "", infra(err, "commit")
 	}
 	return strings.TrimSpace(out.String()), nil
+}
+
+// Hold makes Diff, Check, Commit and Change read the tree once, as it is at the first of them: what
+// is checked is what is committed, and reading costs a sandbox each time. Nothing may work in the
+// tree any more. It holds until the function that it returns is called.
+func (t *Tree) Hold() (release func()) {
+	t.once = true
+	return func() { t.once, t.seen = false, nil }
+}
+
+// look reads the tree as it is, or as it was read since Hold.
+func (t *Tree) look(ctx context.Context) (left, error) {
+	if t.seen != nil {
+		return *t.seen, nil
+	}
+	for _, phase := range []func(context.Context) error{t.survey, t.omit, t.flatten} {
+		if err := phase(ctx); err != nil {
+			return left{}, err
+		}
+	}
+	found, err := t.read(ctx)
+	if err != nil {
+		return left{}, err
+	}
+	if t.aside = found.aside; t.once {
+		t.seen = &found
+	}
+	return found, nil
 }
 
 // intake takes in the program's own commits and returns the last one. It returns Head if the

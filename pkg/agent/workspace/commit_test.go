@@ -57,6 +57,27 @@ func TestCommit(t *testing.T) {
 			t.Error("an empty message was taken")
 		}
 	})
+	t.Run("commits what was looked at, where the tree is held", func(t *testing.T) {
+		w := newEnv(t)
+		tree := w.tree()
+		w.program(tree, "echo 1 > n")
+		release := tree.Hold()
+		if d, err := tree.Diff(t.Context()); err != nil || len(d.Files) != 1 {
+			t.Fatalf("%v, %v", d, err)
+		}
+		w.program(tree, "echo 2 > n; echo late > late")
+		head := w.commit(tree, "One")
+		if got := w.run(git.New(tree.Dir), "ls-tree", "-r", "--name-only", head); strings.Contains(got, "late") {
+			t.Errorf("the commit has %s", got)
+		}
+		if d, err := tree.Change(t.Context()); err != nil || len(d.Files) != 1 {
+			t.Errorf("the change is %v, %v", d, err)
+		}
+		release()
+		if d, err := tree.Diff(t.Context()); err != nil || len(d.Files) != 2 {
+			t.Errorf("afterwards the tree has %v, %v", d, err)
+		}
+	})
 	t.Run("again continues in the same tree", func(t *testing.T) {
 		w := newEnv(t)
 		tree := w.tree()

@@ -43,6 +43,8 @@ type Tree struct {
 	absent   []string        // submodules whose files are not there
 	tags     string          // lines of a file packed-refs
 	omitted  map[string]bool // files and directories that are no part of the change for what they are
+	once     bool            // the tree is read once, see Hold
+	seen     *left           // as it was read then; nil: it was not yet
 }
 
 // Checkout makes a work tree at the spec's head and fetches the bundles that are not

@@ -1,17 +1,18 @@
 package report
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
 // Patterns of CommonMark lines that decide which line is the title.
 var (
-	atx       = regexp.MustCompile(`^ {0,3}#{1,6}(?:[ \t]+(.*?))??(?:[ \t]+#+)?[ \t]*$`)
-	underline = regexp.MustCompile(`^ {0,3}(=+|-+)[ \t]*$`)
-	fence     = regexp.MustCompile("^ {0,3}(`{3,}|~{3,})([^`]*)$")
+	atx       = lazyregexp.New(`^ {0,3}#{1,6}(?:[ \t]+(.*?))??(?:[ \t]+#+)?[ \t]*$`)
+	underline = lazyregexp.New(`^ {0,3}(=+|-+)[ \t]*$`)
+	fence     = lazyregexp.New("^ {0,3}(`{3,}|~{3,})([^`]*)$")
 	// Lines that cannot start a paragraph: code, a quote, a list, a rule, HTML.
-	notProse = regexp.MustCompile(`^(?: {4}|\t| {0,3}(?:>|[-*+][ \t]|\d{1,9}[.)][ \t]|(?:[-*_][ \t]*){3,}$|<))`)
+	notProse = lazyregexp.New(`^(?: {4}|\t| {0,3}(?:>|[-*+][ \t]|\d{1,9}[.)][ \t]|(?:[-*_][ \t]*){3,}$|<))`)
 )
 
 // title returns the first heading, or without one the first line if it is prose, and

@@ -1,22 +1,23 @@
 package report
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
 var (
 	// prefix matches a title that says nothing, or only the kind: "", "[BUG]", "Bug:", "[Feature]: ".
-	prefix = regexp.MustCompile(`^(?:\[[^\]]*\]:?|[\p{L}]+:)?\s*$`)
+	prefix = lazyregexp.New(`^(?:\[[^\]]*\]:?|[\p{L}]+:)?\s*$`)
 	// label matches a line that asks for something: a heading, or a line that is wholly bold.
-	label = regexp.MustCompile(`^(?:#{1,6}\s.*|\*\*[^*]+\*\*:?|__[^_]+__:?)\s*$`)
+	label = lazyregexp.New(`^(?:#{1,6}\s.*|\*\*[^*]+\*\*:?|__[^_]+__:?)\s*$`)
 	// question matches what templates and forms ask for.
-	question = regexp.MustCompile(`(?i)^(?:describe|description\b|bug description|feature description|what (?:happened|is|went|did|do|were|version)|` +
+	question = lazyregexp.New(`(?i)^(?:describe|description\b|bug description|feature description|what (?:happened|is|went|did|do|were|version)|` +
 		`summary$|steps\b|to reproduce|how to reproduce|reproduction|expected|actual|current behaviou?r|is there an existing|is your feature|` +
 		`contact details|prerequisites|checklist|preflight|environment|version|additional context|relevant log|problem$|bug$|issue$)`)
-	sentence = regexp.MustCompile(`[.!?](?:\s|$)`)
-	empty    = regexp.MustCompile(`(?i)^(?:_?no response_?|n/?a|none|-)$`)
-	box      = regexp.MustCompile(`^[-*+]\s+\[[ xX]\]`)
+	sentence = lazyregexp.New(`[.!?](?:\s|$)`)
+	empty    = lazyregexp.New(`(?i)^(?:_?no response_?|n/?a|none|-)$`)
+	box      = lazyregexp.New(`^[-*+]\s+\[[ xX]\]`)
 )
 
 // maxSentence is the length in characters to which the title of a template is cut.

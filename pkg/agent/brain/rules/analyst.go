@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
 // Analyst judges a report by what a good one has and asks for what is missing.
@@ -68,7 +68,7 @@ const questionForPeople = "This reads as a question about how to use it, not as 
 	"It is left to people: answer it here and close the issue, or say what should be changed and the work goes on with that."
 
 // changes is what people say who want a change.
-var changes = regexp.MustCompile(`(?i)\b(add|support|allow|implement|provide|introduce|make it possible|option to|feature)\b`)
+var changes = lazyregexp.New(`(?i)\b(add|support|allow|implement|provide|introduce|make it possible|option to|feature)\b`)
 
 // ForPeople says why the report is left to people; empty if it is not.
 func (w Weighing) ForPeople() string {
@@ -186,7 +186,7 @@ func List(names []string) string {
 }
 
 // tag is what trackers put before a title: "[Bug]", "feat:", "Feature request:".
-var tag = regexp.MustCompile(`(?i)^(\[[^\]]{1,30}\]\s*:?\s*|(bug|fix|feat|feature|feature request|enhancement|proposal|question|regression)(\([\w-]+\))?\s*:\s*)+`)
+var tag = lazyregexp.New(`(?i)^(\[[^\]]{1,30}\]\s*:?\s*|(bug|fix|feat|feature|feature request|enhancement|proposal|question|regression)(\([\w-]+\))?\s*:\s*)+`)
 
 // Said is what people said since the report: answers, then comments and edits of it.
 func Said(a brain.Assignment) (texts []string) {
@@ -246,14 +246,14 @@ func answerIn(a brain.Assignment, q instance.Question) instance.QuestionAnswer {
 // leavesOpen reports whether somebody cannot tell, or leaves it to us.
 func leavesOpen(text string) bool {
 	return dunno.MatchString(text) || yours.MatchString(text) ||
-		len([]rune(text)) <= maxDunno && anyOf(text, func(l *compiled) *regexp.Regexp { return l.cannotTell })
+		len([]rune(text)) <= maxDunno && anyOf(text, func(l *compiled) *lazyregexp.Regexp { return l.cannotTell })
 }
 
 // maxDunno is how long an answer may be that begins with "I do not know" and says no more.
 const maxDunno = 60
 
 // dunno is an answer of somebody who cannot tell.
-var dunno = regexp.MustCompile(`(?i)^\W*((sorry|well|hm+)\W+)?(i )?(really )?((don.?t|do not|can.?t|cannot) (know|tell|say|remember)|no idea|no clue|not sure|unknown|unsure|idk|dunno|n/?a|\?+)\b[^\n]{0,40}$|^\s*(\?+|-+)?\s*$`)
+var dunno = lazyregexp.New(`(?i)^\W*((sorry|well|hm+)\W+)?(i )?(really )?((don.?t|do not|can.?t|cannot) (know|tell|say|remember)|no idea|no clue|not sure|unknown|unsure|idk|dunno|n/?a|\?+)\b[^\n]{0,40}$|^\s*(\?+|-+)?\s*$`)
 
 // yours is an answer of somebody who leaves the choice to us.
-var yours = regexp.MustCompile(`(?i)^\W*((ok(ay)?|sure|just|please|then|well|no|but|so)\W+)*(go ahead|go on|proceed|carry on|use your (own |best )?judg\w+|your (call|choice)|(it.?s )?up to you|as you (like|see fit|wish)|whatever you|you decide|decide (for )?yourself)\b[^\n]{0,80}$`)
+var yours = lazyregexp.New(`(?i)^\W*((ok(ay)?|sure|just|please|then|well|no|but|so)\W+)*(go ahead|go on|proceed|carry on|use your (own |best )?judg\w+|your (call|choice)|(it.?s )?up to you|as you (like|see fit|wish)|whatever you|you decide|decide (for )?yourself)\b[^\n]{0,80}$`)

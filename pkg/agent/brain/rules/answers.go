@@ -2,26 +2,26 @@ package rules
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
 var (
 	// "Q1: …", "**Q1.** …", "- Answer 2) …"
-	byName = regexp.MustCompile(`(?i)^\s{0,3}(?:[-*+]\s+)?(?:\*\*|__)?(?:[qa]#?|(?:question|answer)\s?#?)(\d{1,4})(?:\*\*|__)?\s*[:.)\-–—](?:\*\*|__)?(?:\s+(.*))?$`)
+	byName = lazyregexp.New(`(?i)^\s{0,3}(?:[-*+]\s+)?(?:\*\*|__)?(?:[qa]#?|(?:question|answer)\s?#?)(\d{1,4})(?:\*\*|__)?\s*[:.)\-–—](?:\*\*|__)?(?:\s+(.*))?$`)
 	// "/answer Q2 …", "/signalbox answer 2 …", "/answer …"
-	byCommand = regexp.MustCompile(`(?i)^\s*/(?:signalbox\s+)?answer(?:\s+[q#]?(\d{1,4})[:.)]?)?(?:\s+(.*))?$`)
+	byCommand = lazyregexp.New(`(?i)^\s*/(?:signalbox\s+)?answer(?:\s+[q#]?(\d{1,4})[:.)]?)?(?:\s+(.*))?$`)
 	// "1. …", "1) …"
-	byList = regexp.MustCompile(`^ {0,3}(\d{1,4})[.)]\s+(.*)$`)
+	byList = lazyregexp.New(`^ {0,3}(\d{1,4})[.)]\s+(.*)$`)
 	// the same, in a quote of the questions
-	byQuote = regexp.MustCompile(`(?i)^[\s*_#>-]*(?:q(?:uestion)?\s?#?)?(\d{1,4})(?:\*\*|__)?\s*[:.)](?:\*\*|__)?(?:\s|$)`)
+	byQuote = lazyregexp.New(`(?i)^[\s*_#>-]*(?:q(?:uestion)?\s?#?)?(\d{1,4})(?:\*\*|__)?\s*[:.)](?:\*\*|__)?(?:\s|$)`)
 
-	point    = regexp.MustCompile(`^[-*+]\s+(.*)$`)
-	courtesy = regexp.MustCompile(`(?i)^\W*(hi|hello|hey|dear|good (morning|day|evening)|thanks|thank you|cheers|sure|sorry|(best|kind) regards|here you go|see below|(my )?answers)\b[^.?!\n]{0,40}[.,:!]*\W*$`)
+	point    = lazyregexp.New(`^[-*+]\s+(.*)$`)
+	courtesy = lazyregexp.New(`(?i)^\W*(hi|hello|hey|dear|good (morning|day|evening)|thanks|thank you|cheers|sure|sorry|(best|kind) regards|here you go|see below|(my )?answers)\b[^.?!\n]{0,40}[.,:!]*\W*$`)
 )
 
 // ParseAnswers reads a person's reply to numbered questions. It knows
@@ -250,7 +250,7 @@ func withoutCommands(text string) string {
 }
 
 // commandCode is code, of a line or of a block, that is a command to a bot.
-var commandCode = regexp.MustCompile("`\\s*/[a-z][^`\n]*`|(?m:^\\s*/[a-z][\\w-]*(?: .*)?$)")
+var commandCode = lazyregexp.New("`\\s*/[a-z][^`\n]*`|(?m:^\\s*/[a-z][\\w-]*(?: .*)?$)")
 
 // atoi reads the few digits that a pattern has found.
 func atoi(digits string) int {

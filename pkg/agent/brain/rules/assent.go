@@ -1,14 +1,15 @@
 package rules
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
 // assentPhrases are clauses that say yes, in English and German. A comment is a yes if each
 // of its clauses is one of them or a courtesy: "I approve, but …" is none.
-var assentPhrases = regexp.MustCompile(`(?i)^(?:(?:ok|okay|yes|yeah|sure|great|and|please|ja|gut|und|bitte) )*(?:` + strings.Join([]string{
+var assentPhrases = lazyregexp.New(`(?i)^(?:(?:ok|okay|yes|yeah|sure|great|and|please|ja|gut|und|bitte) )*(?:` + strings.Join([]string{
 	`/(?:signalbox )?approve`, `👍|✅|🚀`,
 	`yes(?: please)?|yep|yeah|yup|aye|sure(?: thing)?|ok|okay|please`,
 	`approved?|lgtm|agreed|accepted|confirmed|granted|permitted`,
@@ -28,7 +29,7 @@ var assentPhrases = regexp.MustCompile(`(?i)^(?:(?:ok|okay|yes|yeah|sure|great|a
 }, "|") + `)$`)
 
 // thanks is what German says beside a yes; greeting has the English courtesies.
-var thanks = regexp.MustCompile(`(?i)^(?:(?:vielen |besten )?dank|danke(?:schön| dir| euch| ihnen)?|hallo|hi|moin|super|prima|toll|(?:viele|beste|liebe) grüße)$`)
+var thanks = lazyregexp.New(`(?i)^(?:(?:vielen |besten )?dank|danke(?:schön| dir| euch| ihnen)?|hallo|hi|moin|super|prima|toll|(?:viele|beste|liebe) grüße)$`)
 
 // assents reports whether a comment says yes and no more. self is our own login.
 func assents(body, self string) bool {
@@ -61,4 +62,4 @@ func assents(body, self string) bool {
 }
 
 // approves is the command that says yes.
-var approves = regexp.MustCompile(`(?i)^\s*/(?:signalbox\s+)?approve\s*$`)
+var approves = lazyregexp.New(`(?i)^\s*/(?:signalbox\s+)?approve\s*$`)

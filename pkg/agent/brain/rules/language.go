@@ -1,9 +1,10 @@
 package rules
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
 // language is what the rules know of one language: how reports in it name and say the
@@ -41,12 +42,12 @@ type frame struct {
 // compiled is a language with its expressions.
 type compiled struct {
 	language
-	named       map[element]*regexp.Regexp
-	told        map[element]*regexp.Regexp
-	crashes     *regexp.Regexp
-	wishes      *regexp.Regexp
-	asksForHelp *regexp.Regexp
-	cannotTell  *regexp.Regexp
+	named       map[element]*lazyregexp.Regexp
+	told        map[element]*lazyregexp.Regexp
+	crashes     *lazyregexp.Regexp
+	wishes      *lazyregexp.Regexp
+	asksForHelp *lazyregexp.Regexp
+	cannotTell  *lazyregexp.Regexp
 	frequent    map[string]bool
 }
 
@@ -57,9 +58,9 @@ var spoken = []*compiled{
 }
 
 func compile(l language) *compiled {
-	c := &compiled{language: l, named: map[element]*regexp.Regexp{}, told: map[element]*regexp.Regexp{}, frequent: map[string]bool{}}
+	c := &compiled{language: l, named: map[element]*lazyregexp.Regexp{}, told: map[element]*lazyregexp.Regexp{}, frequent: map[string]bool{}}
 	for e, any := range l.headings {
-		c.named[e] = regexp.MustCompile(`^(?:` + any + `)` + l.end())
+		c.named[e] = lazyregexp.New(`^(?:` + any + `)` + l.end())
 	}
 	for e, any := range l.says {
 		c.told[e] = l.within(any)
@@ -81,7 +82,7 @@ func (l language) end() string {
 }
 
 // within matches any of the alternatives as words of a text; nil for none.
-func (l language) within(any string) *regexp.Regexp {
+func (l language) within(any string) *lazyregexp.Regexp {
 	if any == "" {
 		return nil
 	}
@@ -89,19 +90,19 @@ func (l language) within(any string) *regexp.Regexp {
 	if l.unspaced {
 		begin = ""
 	}
-	return regexp.MustCompile(`(?i)` + begin + `(?:` + any + `)` + l.end())
+	return lazyregexp.New(`(?i)` + begin + `(?:` + any + `)` + l.end())
 }
 
 // at matches any of the alternatives where a text begins; nil for none.
-func (l language) at(any string) *regexp.Regexp {
+func (l language) at(any string) *lazyregexp.Regexp {
 	if any == "" {
 		return nil
 	}
-	return regexp.MustCompile(`(?i)^[^\p{L}\p{N}]*(?:` + any + `)` + l.end())
+	return lazyregexp.New(`(?i)^[^\p{L}\p{N}]*(?:` + any + `)` + l.end())
 }
 
 // matches reports whether the expression, if there is one, matches.
-func matches(r *regexp.Regexp, text string) bool { return r != nil && r.MatchString(text) }
+func matches(r *lazyregexp.Regexp, text string) bool { return r != nil && r.MatchString(text) }
 
 // languageOf guesses the language of a text: by its script, or by its frequent words.
 // English is what is not clearly another.
@@ -145,7 +146,7 @@ func languageOf(text string) *compiled {
 }
 
 // inlineCode is what says nothing of the language around it.
-var inlineCode = regexp.MustCompile("`[^`\n]*`|https?://\\S+")
+var inlineCode = lazyregexp.New("`[^`\n]*`|https?://\\S+")
 
 // namedIn lists the elements that a heading stands for in any language.
 func namedIn(title string) (found []element) {
@@ -170,7 +171,7 @@ func toldIn(e element, text string) bool {
 }
 
 // anyOf reports whether what one language knows matches the text.
-func anyOf(text string, of func(*compiled) *regexp.Regexp) bool {
+func anyOf(text string, of func(*compiled) *lazyregexp.Regexp) bool {
 	for _, l := range spoken {
 		if matches(of(l), text) {
 			return true

@@ -2,24 +2,25 @@ package rules
 
 import (
 	"iter"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
 var (
 	// pictures say nothing that the rules can read.
-	pictures = regexp.MustCompile(`!\[[^\]\n]*\]\([^)\n]*\)|(?is)<img\b[^>]*>`)
-	comments = regexp.MustCompile(`(?s)<!--.*?(-->|$)`)
-	fence    = regexp.MustCompile("^ {0,3}(```+|~~~+)")
-	heading  = regexp.MustCompile(`^ {0,3}(?:#{1,6}\s+(.+?)\s*#*|(?:\*\*|__)([^*_]+)(?:\*\*|__)\s*:?)$`)
-	labelled = regexp.MustCompile(`^(?:[-*+]\s+)?(?:\*\*|__)?(\p{L}[\p{L}\p{M} ?'’/()-]{0,50}?)(?:\*\*|__)?[\s\x{a0}\x{202f}]*[:：](?:\*\*|__)?\s*(.*)$`)
+	pictures = lazyregexp.New(`!\[[^\]\n]*\]\([^)\n]*\)|(?is)<img\b[^>]*>`)
+	comments = lazyregexp.New(`(?s)<!--.*?(-->|$)`)
+	fence    = lazyregexp.New("^ {0,3}(```+|~~~+)")
+	heading  = lazyregexp.New(`^ {0,3}(?:#{1,6}\s+(.+?)\s*#*|(?:\*\*|__)([^*_]+)(?:\*\*|__)\s*:?)$`)
+	labelled = lazyregexp.New(`^(?:[-*+]\s+)?(?:\*\*|__)?(\p{L}[\p{L}\p{M} ?'’/()-]{0,50}?)(?:\*\*|__)?[\s\x{a0}\x{202f}]*[:：](?:\*\*|__)?\s*(.*)$`)
 	// inline is a label behind the end of a sentence.
-	inline    = regexp.MustCompile(`[.;,!?。；，、！？]["”»)\x60]?\s*(?:\*\*|__)?(\p{L}[\p{L}\p{M} ’'-]{0,30}?)(?:\*\*|__)?[\s\x{a0}\x{202f}]*[:：](?:\*\*|__)?(?:\s|[^/\s])`)
-	blank     = regexp.MustCompile(`(?i)^[\s_*.\-–—]*(no response|n/?a|none|tbd|todo|not applicable|\.\.\.|…|\[.*\])?[\s_*.\-–—]*$`)
-	boxed     = regexp.MustCompile(`(?im)^\s*[-*]\s+\[[ x]\]\s+(i have|i've|i am|i agree|i searched|this is not|yes|no)\b.*$`)
-	word      = regexp.MustCompile(`[\p{L}\p{N}]+`)
-	unquoting = regexp.MustCompile(`(?m)^ {0,3}>.*$`)
+	inline    = lazyregexp.New(`[.;,!?。；，、！？]["”»)\x60]?\s*(?:\*\*|__)?(\p{L}[\p{L}\p{M} ’'-]{0,30}?)(?:\*\*|__)?[\s\x{a0}\x{202f}]*[:：](?:\*\*|__)?(?:\s|[^/\s])`)
+	blank     = lazyregexp.New(`(?i)^[\s_*.\-–—]*(no response|n/?a|none|tbd|todo|not applicable|\.\.\.|…|\[.*\])?[\s_*.\-–—]*$`)
+	boxed     = lazyregexp.New(`(?im)^\s*[-*]\s+\[[ x]\]\s+(i have|i've|i am|i agree|i searched|this is not|yes|no)\b.*$`)
+	word      = lazyregexp.New(`[\p{L}\p{N}]+`)
+	unquoting = lazyregexp.New(`(?m)^ {0,3}>.*$`)
 )
 
 // section is a part of a report under one heading; the first has none.

@@ -2,8 +2,9 @@ package rules
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
 // Marker is a line that people do not see, by which a comment or a pull request is found
@@ -13,7 +14,7 @@ func Marker(instance, key string) string {
 	return "<!-- signalbox instance=" + url.QueryEscape(instance) + " key=" + url.QueryEscape(key) + " -->"
 }
 
-var marker = regexp.MustCompile(`(?m)^<!-- signalbox instance=([^\s>]*) key=([^\s>]*) -->\s*$`)
+var marker = lazyregexp.New(`(?m)^<!-- signalbox instance=([^\s>]*) key=([^\s>]*) -->\s*$`)
 
 // FindMarker returns what the first marker on a line of its own says; ok is
 // false when there is none. Quoted markers are none.

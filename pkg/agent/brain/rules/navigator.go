@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/git"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
 // Navigator reviews a change by what can be seen without understanding it. That is its
@@ -76,12 +76,12 @@ func review(a brain.Assignment, files []file) instance.Result {
 }
 
 var (
-	conflict = regexp.MustCompile(`^(<{7}|>{7}|\|{7})( |$)|^={7}$`)
+	conflict = lazyregexp.New(`^(<{7}|>{7}|\|{7})( |$)|^={7}$`)
 	// Spelled so that this file does not match itself.
-	leftover = regexp.MustCompile(`\b(TO[D]O|FIX[M]E|X{3})\b|\bpdb\.set_trace\(|\bbreakpoint\(\)|^\s*debugger;?\s*$|\bbinding\.pry\b|\bdbg!\(|\bspew\.Dump\(|\b(t|describe|it|test)\.only\(`)
+	leftover = lazyregexp.New(`\b(TO[D]O|FIX[M]E|X{3})\b|\bpdb\.set_trace\(|\bbreakpoint\(\)|^\s*debugger;?\s*$|\bbinding\.pry\b|\bdbg!\(|\bspew\.Dump\(|\b(t|describe|it|test)\.only\(`)
 	// Files that decide how the repository is built, tested or guarded.
-	steering = regexp.MustCompile(`^(\.signalbox\.yaml|\.github/.*|\.gitlab-ci\.yml|\.circleci/.*|\.gitattributes|\.gitmodules|CODEOWNERS)$`)
-	byOthers = regexp.MustCompile(`(^|/)(node_modules|vendor|__pycache__|dist|target)/`)
+	steering = lazyregexp.New(`^(\.signalbox\.yaml|\.github/.*|\.gitlab-ci\.yml|\.circleci/.*|\.gitattributes|\.gitmodules|CODEOWNERS)$`)
+	byOthers = lazyregexp.New(`(^|/)(node_modules|vendor|__pycache__|dist|target)/`)
 )
 
 // Generated reports whether a file is generated or somebody else's, by its path.

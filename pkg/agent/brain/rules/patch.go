@@ -1,8 +1,9 @@
 package rules
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
 // file is what a patch does to one file.
@@ -15,7 +16,7 @@ type file struct {
 
 func (f file) size() int { return len(f.added) + f.removed }
 
-var testNames = regexp.MustCompile(`(^|/)(tests?|spec|__tests__|testdata)/|_test\.\w+$|(^|/)test_[^/]+$|[._](test|spec)\.\w+$`)
+var testNames = lazyregexp.New(`(^|/)(tests?|spec|__tests__|testdata)/|_test\.\w+$|(^|/)test_[^/]+$|[._](test|spec)\.\w+$`)
 
 func (f file) isTest() bool { return testNames.MatchString(f.name) }
 

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
@@ -186,12 +186,12 @@ func (p PM) heardSince(a brain.Assignment, since time.Time) (notes []instance.No
 }
 
 var (
-	numbers = regexp.MustCompile(`(?mi)^[\s>*_]*(?:q\s*\d+\b|\d+\s*[.):])`)
-	refusal = regexp.MustCompile(`(?i)^\W*(/reject\b|reject(ed)?\b|no(pe)?\b|nah\b|never\b|denied\b|declined?\b|stop\b|(please )?(don.?t|do not)\b|not (approved?|ok(ay)?|acceptable|wanted)\b` +
+	numbers = lazyregexp.New(`(?mi)^[\s>*_]*(?:q\s*\d+\b|\d+\s*[.):])`)
+	refusal = lazyregexp.New(`(?i)^\W*(/reject\b|reject(ed)?\b|no(pe)?\b|nah\b|never\b|denied\b|declined?\b|stop\b|(please )?(don.?t|do not)\b|not (approved?|ok(ay)?|acceptable|wanted)\b` +
 		`|(i|we) (do not|don.?t) (approve|agree|want)\b|nein\b|abgelehnt\b|nicht (einverstanden|genehmigt|gewollt)\b|(bitte|lieber) nicht\b` +
 		`|(ich|wir) (stimmen?|wollen?) (dem |das )?nicht\b|👎)`)
-	wish    = regexp.MustCompile(`(?i)\b(instead|rather|use|rename|change|fix|rework|redo|should|must|try|add|remove|but|make|sondern|stattdessen|lieber|besser|aber)\b`)
-	negated = regexp.MustCompile(`(?i)\b(don.?t|do not|never|not|no need to)\s+\w+`)
+	wish    = lazyregexp.New(`(?i)\b(instead|rather|use|rename|change|fix|rework|redo|should|must|try|add|remove|but|make|sondern|stattdessen|lieber|besser|aber)\b`)
+	negated = lazyregexp.New(`(?i)\b(don.?t|do not|never|not|no need to)\s+\w+`)
 )
 
 // readDecision reads what people said when they were asked for a decision. A yes lets the

@@ -2,39 +2,39 @@ package rules
 
 import (
 	"iter"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
 // Clauses of a comment that answer nothing and decide nothing.
 var (
-	greeting = regexp.MustCompile(`(?i)^(hi|hello|hey|dear|good (morning|day|evening)|thanks?|thank you|thx|cheers|sorry|(best|kind) regards|bye|cc|fyi)` +
+	greeting = lazyregexp.New(`(?i)^(hi|hello|hey|dear|good (morning|day|evening)|thanks?|thank you|thx|cheers|sorry|(best|kind) regards|bye|cc|fyi)` +
 		`(\W+(hi|all|everybody|everyone|folks|team|there|again|so much|a lot|very much|in advance|for (the|your|asking|looking)( [\w-]+){0,4}|@[\w-]+|questions?|work|job))*$`)
 	// consent is idle only beside a promise: alone it is a word.
-	consent  = regexp.MustCompile(`(?i)^(sure|ok|okay|yes|yep|right|well|hm+|great|nice|perfect|no problem|fine)$`)
-	promises = []*regexp.Regexp{
-		regexp.MustCompile(`(?i)^(?:(?:and|but|so|ok|okay|then|yes)\W+)*(?:i|we)(?:\s*['’]?ll| will| shall|['’]m going to| am going to|['’]re going to| are going to)` +
+	consent  = lazyregexp.New(`(?i)^(sure|ok|okay|yes|yep|right|well|hm+|great|nice|perfect|no problem|fine)$`)
+	promises = []*lazyregexp.Regexp{
+		lazyregexp.New(`(?i)^(?:(?:and|but|so|ok|okay|then|yes)\W+)*(?:i|we)(?:\s*['’]?ll| will| shall|['’]m going to| am going to|['’]re going to| are going to)` +
 			` (?:\w+ ){0,2}?(?:look|check|get back|come back|reply|respond|answer|write|think|ask|find out|investigate|be back|return|let you know|get to (?:it|this)|do (?:it|that|this)|see what)\b.{0,60}$`),
-		regexp.MustCompile(`(?i)^(?:(?:and|but|so|ok|okay|yes)\W+)*(?:will (?:look|check|get back|reply|respond|answer|ask|find out|do)|looking into (?:it|this)|on it|let me (?:check|look|think|ask|find out|see)` +
+		lazyregexp.New(`(?i)^(?:(?:and|but|so|ok|okay|yes)\W+)*(?:will (?:look|check|get back|reply|respond|answer|ask|find out|do)|looking into (?:it|this)|on it|let me (?:check|look|think|ask|find out|see)` +
 			`|give me (?:a|some|until|till)\b|bear with me|(?:i|we) need to (?:check|ask|think|find out))\b.{0,60}$`),
-		regexp.MustCompile(`(?i)^(?:(?:and|but|so|maybe|perhaps|probably)\W+)*(?:later|tomorrow|tonight|soon|next week|this week|on (?:mon|tues|wednes|thurs|fri|satur|sun)day` +
+		lazyregexp.New(`(?i)^(?:(?:and|but|so|maybe|perhaps|probably)\W+)*(?:later|tomorrow|tonight|soon|next week|this week|on (?:mon|tues|wednes|thurs|fri|satur|sun)day` +
 			`|(?:i am |i['’]m |we are )?(?:out of (?:the )?office|on (?:vacation|holidays?|leave)|away|busy)\b.{0,40}|(?:back|here again) (?:on|in|next|tomorrow)\b.{0,30}` +
 			`|(?:i|we) (?:can['’]?t|cannot|have no time)\b.{0,30}(?:today|now|this week))$`),
-		regexp.MustCompile(`(?i)^(?:bump|ping|\+1|me too|same here|noted|got it|understood|following|subscrib\w+|any (?:news|update|updates|progress)(?: (?:on|here|about)\b.{0,30})?` +
+		lazyregexp.New(`(?i)^(?:bump|ping|\+1|me too|same here|noted|got it|understood|following|subscrib\w+|any (?:news|update|updates|progress)(?: (?:on|here|about)\b.{0,30})?` +
 			`|(?:is|are) (?:this|anybody|anyone|somebody|someone) (?:still )?(?:being )?(?:worked on|working on (?:it|this))|(?:what['’]?s|what is) the status.{0,20})$`),
 	}
 )
 
 var (
-	clauses   = regexp.MustCompile(`[.!?,;:…\n]+|\s[-–—]\s`)
-	verbatim  = regexp.MustCompile(`(?i)^\s*/(approve|reject|answer|signalbox\s+answer)\b`)
-	mention   = regexp.MustCompile(`(?i)^\W*?(?:(?:hi|hello|hey|dear|thanks|cc|fyi)\W+)?@([\w][\w-]*)(?:\[bot\])?\W*\s*(\w*)`)
-	reporting = regexp.MustCompile(`(?i)^(says?|said|told|thinks?|means?|wants?|wrote|confirmed|reports?)$`)
-	asksBack  = regexp.MustCompile(`(?i)^(?:(?:and|but|so|hm+|sorry|well)\W+)*(what|why|how|which|where|who|when|do|does|did|can|could|is|are|should|would|will)\b`)
+	clauses   = lazyregexp.New(`[.!?,;:…\n]+|\s[-–—]\s`)
+	verbatim  = lazyregexp.New(`(?i)^\s*/(approve|reject|answer|signalbox\s+answer)\b`)
+	mention   = lazyregexp.New(`(?i)^\W*?(?:(?:hi|hello|hey|dear|thanks|cc|fyi)\W+)?@([\w][\w-]*)(?:\[bot\])?\W*\s*(\w*)`)
+	reporting = lazyregexp.New(`(?i)^(says?|said|told|thinks?|means?|wants?|wrote|confirmed|reports?)$`)
+	asksBack  = lazyregexp.New(`(?i)^(?:(?:and|but|so|hm+|sorry|well)\W+)*(what|why|how|which|where|who|when|do|does|did|can|could|is|are|should|would|will)\b`)
 )
 
 // Remark reports whether a comment is no answer and no decision. It is thanks, an
@@ -78,7 +78,7 @@ func idleParagraph(text, self string) bool {
 	consents, promised := false, false
 	for clause := range clausesOf(text) {
 		switch {
-		case slices.ContainsFunc(promises, func(r *regexp.Regexp) bool { return r.MatchString(clause) }):
+		case slices.ContainsFunc(promises, func(r *lazyregexp.Regexp) bool { return r.MatchString(clause) }):
 			promised = true
 		case consent.MatchString(clause):
 			consents = true

@@ -1,8 +1,9 @@
 package rules
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
 // line is a line of a reply: of code, quoted from somebody else, or neither.
@@ -15,9 +16,9 @@ type line struct {
 func (l line) blank() bool { return !l.code && strings.TrimSpace(l.text) == "" }
 
 var (
-	quoting = regexp.MustCompile(`^ {0,3}>\s?(.*)$`)
-	slash   = regexp.MustCompile(`^\s*/[a-z][\w-]*(\s|$)`)
-	mailed  = regexp.MustCompile(`^On .+ wrote:\s*$`)
+	quoting = lazyregexp.New(`^ {0,3}>\s?(.*)$`)
+	slash   = lazyregexp.New(`^\s*/[a-z][\w-]*(\s|$)`)
+	mailed  = lazyregexp.New(`^On .+ wrote:\s*$`)
 )
 
 // reply cuts a comment into lines. HTML comments and commands other than

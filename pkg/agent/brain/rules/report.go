@@ -1,11 +1,11 @@
 package rules
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
 // kind is what a report is.
@@ -21,15 +21,15 @@ const (
 // headings are what usual templates call an element, as title writes them.
 var headings = []struct {
 	element
-	is *regexp.Regexp
+	is *lazyregexp.Regexp
 }{
-	{steps, regexp.MustCompile(`^(steps?\b|to reproduce|how to reproduce|reproduc|repro\b|minimal (repro|example)|what (did|do) you do|what i did|test case|how can we reproduce)`)},
-	{expected, regexp.MustCompile(`^(expect|what (did|do|would) you expect|what i expected|what should|it should|should\b|desired (result|behaviou?r|output)|correct (result|behaviou?r|output)|wanted\b)`)},
-	{actual, regexp.MustCompile(`^(actual|current (result|behaviou?r|output)|what happen|what (did|do) you (see|get)|what i (saw|got)|what went wrong|what is wrong|observed|got\b|describe the bug|bug description|the bug|error( message)?s?$|stack ?trace|traceback|log( output|s)?$|output$|problem( description)?$|instead$)`)},
-	{scope, regexp.MustCompile(`^(version|which version|what version|env(ironment)?\b|component|affected|where\b|platform|operating system|os\b|system info|package|module|file|scope|area|location)`)},
-	{acceptance, regexp.MustCompile(`^(acceptance|definition of done|done when|success criteria|criteria|how (do|will|would) (we|you|i) know|test plan|verification|tests?$)`)},
-	{what, regexp.MustCompile(`^(describe the (solution|feature)|propos|suggest|solution|feature( request| description)?$|what( would you like| do you want| is wanted)?$|request$|idea$|goal$|desired\b|the change$)`)},
-	{why, regexp.MustCompile(`^(why\b|motivation|rationale|use ?cases?\b|user story|background|benefit|is your feature request related|problem\b|context$|reason)`)},
+	{steps, lazyregexp.New(`^(steps?\b|to reproduce|how to reproduce|reproduc|repro\b|minimal (repro|example)|what (did|do) you do|what i did|test case|how can we reproduce)`)},
+	{expected, lazyregexp.New(`^(expect|what (did|do|would) you expect|what i expected|what should|it should|should\b|desired (result|behaviou?r|output)|correct (result|behaviou?r|output)|wanted\b)`)},
+	{actual, lazyregexp.New(`^(actual|current (result|behaviou?r|output)|what happen|what (did|do) you (see|get)|what i (saw|got)|what went wrong|what is wrong|observed|got\b|describe the bug|bug description|the bug|error( message)?s?$|stack ?trace|traceback|log( output|s)?$|output$|problem( description)?$|instead$)`)},
+	{scope, lazyregexp.New(`^(version|which version|what version|env(ironment)?\b|component|affected|where\b|platform|operating system|os\b|system info|package|module|file|scope|area|location)`)},
+	{acceptance, lazyregexp.New(`^(acceptance|definition of done|done when|success criteria|criteria|how (do|will|would) (we|you|i) know|test plan|verification|tests?$)`)},
+	{what, lazyregexp.New(`^(describe the (solution|feature)|propos|suggest|solution|feature( request| description)?$|what( would you like| do you want| is wanted)?$|request$|idea$|goal$|desired\b|the change$)`)},
+	{why, lazyregexp.New(`^(why\b|motivation|rationale|use ?cases?\b|user story|background|benefit|is your feature request related|problem\b|context$|reason)`)},
 }
 
 // named lists the elements that a heading stands for. "Problem" is what happens
@@ -87,7 +87,7 @@ func read(issue instance.Issue, since []string) report {
 		r.found[what] = r.found[what] || r.found[expected]
 		return r
 	}
-	if fatal.MatchString(text) || anyOf(text, func(l *compiled) *regexp.Regexp { return l.crashes }) {
+	if fatal.MatchString(text) || anyOf(text, func(l *compiled) *lazyregexp.Regexp { return l.crashes }) {
 		// What must never happen says by itself what should: not that. With the steps one can
 		// see what happens; without them the message is the first thing to go by.
 		r.crash = !r.found[actual]
@@ -113,7 +113,7 @@ const maxSaid = 120
 
 // sentences are parted where they end before a blank, at any of their ends in Chinese and
 // Japanese, and at line ends.
-var sentences = regexp.MustCompile(`[.!?]+\s+|[。！？]|\n+`)
+var sentences = lazyregexp.New(`[.!?]+\s+|[。！？]|\n+`)
 
 // has reports whether the report has the element. Of a bug it is clear when it
 // is done once doing the steps again shows the expected result.
@@ -125,17 +125,17 @@ func (r report) has(e element) bool {
 }
 
 var (
-	bugLabel = regexp.MustCompile(`(?i)\b(bug|defect|regression|crash)\b`)
+	bugLabel = lazyregexp.New(`(?i)\b(bug|defect|regression|crash)\b`)
 	// questionLabel and questionTitle are how trackers mark questions.
-	questionLabel = regexp.MustCompile(`(?i)\b(question|support|how.?to)\b`)
-	questionTitle = regexp.MustCompile(`(?i)^\W*(question|help|how.?to)\W{0,2}[:\]-]`)
+	questionLabel = lazyregexp.New(`(?i)\b(question|support|how.?to)\b`)
+	questionTitle = lazyregexp.New(`(?i)^\W*(question|help|how.?to)\W{0,2}[:\]-]`)
 	// reports is what questions about a fault have: "How can this return 5?"
-	reports      = regexp.MustCompile(`(?i)\b(bug|crash\w*|error\w*|fails?|failed|failing|wrong\w*|broken|incorrect\w*|regression|exception|instead of|unexpected\w*|expected)\b`)
-	featureLabel = regexp.MustCompile(`(?i)\b(enhancement|feature|request|improvement|proposal)\b`)
-	bugTitle     = regexp.MustCompile(`(?i)^\W*(bug|fix)\b`)
-	featureTitle = regexp.MustCompile(`(?i)^\W*((feature|feat|enhancement|proposal|rfc|request)\b|((can|could|would) (you|we) )?(please )?(add|support|allow|implement|provide|introduce|let|make it possible|option to|ability to|show|offer)\b)`)
-	bugWords     = regexp.MustCompile(`(?i)\b(bug|crash\w*|panic\w*|errors?|fail\w*|wrong\w*|broken|incorrect\w*|regression|exception|does ?n.?t|does not|is ?n.?t|instead of|unexpected\w*)\b`)
-	featureWords = regexp.MustCompile(`(?i)\b(feature|would be (nice|great|good|useful|helpful)|would like|i'd like|please add|add support|ability to|an option|it would help|wish|could you add|we need|i need)\b`)
+	reports      = lazyregexp.New(`(?i)\b(bug|crash\w*|error\w*|fails?|failed|failing|wrong\w*|broken|incorrect\w*|regression|exception|instead of|unexpected\w*|expected)\b`)
+	featureLabel = lazyregexp.New(`(?i)\b(enhancement|feature|request|improvement|proposal)\b`)
+	bugTitle     = lazyregexp.New(`(?i)^\W*(bug|fix)\b`)
+	featureTitle = lazyregexp.New(`(?i)^\W*((feature|feat|enhancement|proposal|rfc|request)\b|((can|could|would) (you|we) )?(please )?(add|support|allow|implement|provide|introduce|let|make it possible|option to|ability to|show|offer)\b)`)
+	bugWords     = lazyregexp.New(`(?i)\b(bug|crash\w*|panic\w*|errors?|fail\w*|wrong\w*|broken|incorrect\w*|regression|exception|does ?n.?t|does not|is ?n.?t|instead of|unexpected\w*)\b`)
+	featureWords = lazyregexp.New(`(?i)\b(feature|would be (nice|great|good|useful|helpful)|would like|i'd like|please add|add support|ability to|an option|it would help|wish|could you add|we need|i need)\b`)
 )
 
 // kindOf goes by labels, then the title, then the template, then the words.
@@ -170,7 +170,7 @@ func kindOf(issue instance.Issue, all []section) kind {
 			wishes += len(l.wishes.FindAllString(text, -1))
 		}
 	}
-	if wishes > len(bugWords.FindAllString(text, -1)) && !anyOf(text, func(l *compiled) *regexp.Regexp { return l.told[actual] }) {
+	if wishes > len(bugWords.FindAllString(text, -1)) && !anyOf(text, func(l *compiled) *lazyregexp.Regexp { return l.told[actual] }) {
 		return feature
 	}
 	return bug
@@ -180,7 +180,7 @@ func kindOf(issue instance.Issue, all []section) kind {
 // of a fault.
 func asksForHelp(issue instance.Issue, all []section) bool {
 	title := strings.TrimSpace(tag.ReplaceAllString(strings.TrimSpace(issue.Title), ""))
-	asked := questionTitle.MatchString(issue.Title) || anyOf(title, func(l *compiled) *regexp.Regexp { return l.asksForHelp })
+	asked := questionTitle.MatchString(issue.Title) || anyOf(title, func(l *compiled) *lazyregexp.Regexp { return l.asksForHelp })
 	text, code := issue.Title+"\n", ""
 	for _, s := range all {
 		if len(named(s.title)) > 0 && s.says() {
@@ -188,6 +188,6 @@ func asksForHelp(issue instance.Issue, all []section) bool {
 		}
 		text, code = text+s.text, code+s.code
 	}
-	wished := changes.MatchString(title) || anyOf(title, func(l *compiled) *regexp.Regexp { return l.wishes })
+	wished := changes.MatchString(title) || anyOf(title, func(l *compiled) *lazyregexp.Regexp { return l.wishes })
 	return asked && !wished && !fatal.MatchString(text) && !trace.MatchString(text) && !trace.MatchString(code) && !reports.MatchString(text)
 }

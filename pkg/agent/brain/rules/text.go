@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"embed"
 	"fmt"
-	"regexp"
 	"strings"
 	"text/template"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/sanitize"
 	"github.com/signalbox/signalbox/pkg/verdict"
 	"github.com/signalbox/signalbox/pkg/work"
@@ -51,7 +51,7 @@ func Fill(name, text string, data any) string {
 	return strings.TrimSpace(blankLines.ReplaceAllString(out.String(), "\n\n")) + "\n"
 }
 
-var blankLines = regexp.MustCompile(`\n{3,}`)
+var blankLines = lazyregexp.New(`\n{3,}`)
 
 // proven says whether a test shows the work to be right: the first line of how it was tested.
 func proven(p instance.Proof) string {

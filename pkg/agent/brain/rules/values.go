@@ -1,21 +1,21 @@
 package rules
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
 var (
-	wantedLine = regexp.MustCompile(`(?im)^\W*(?:expected|want(?:ed)?|should be|expected (?:result|output|behaviou?r))\W*:\W*(.+)$`)
-	wrongLine  = regexp.MustCompile(`(?im)^\W*(?:actual|got|instead|actual (?:result|output|behaviou?r)|what happens)\W*:\W*(.+)$`)
+	wantedLine = lazyregexp.New(`(?im)^\W*(?:expected|want(?:ed)?|should be|expected (?:result|output|behaviou?r))\W*:\W*(.+)$`)
+	wrongLine  = lazyregexp.New(`(?im)^\W*(?:actual|got|instead|actual (?:result|output|behaviou?r)|what happens)\W*:\W*(.+)$`)
 )
 
 // Values returns the value that a report expects and the one that it complains about, as
 // its lines "Expected: …" and "Actual: …" have them. Both are empty if one is.
 func Values(issue instance.Issue) (wanted, wrong string) {
-	value := func(line *regexp.Regexp) string {
+	value := func(line *lazyregexp.Regexp) string {
 		m := line.FindStringSubmatch(issue.Body)
 		if m == nil {
 			return ""

@@ -1,8 +1,9 @@
 package rules
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
 // What free text says, in the words people use. A pattern with the name …Empty
@@ -10,15 +11,15 @@ import (
 var (
 	fatal = words(`crash(es|ed|ing)?`, `panics?`, `segfaults?`, `segmentation fault`, `stack overflow`,
 		`deadlocks?`, `data race`, `hangs?`, `freezes?`, `unhandled exception`)
-	trace = regexp.MustCompile(`(?m)^Traceback \(|^panic: |^fatal error: |^goroutine \d+ |^\s+at .+[(:]\S+:\d+|^\s*File ".+", line \d+|^\w*(Error|Exception): |^thread '.+' panicked`)
+	trace = lazyregexp.New(`(?m)^Traceback \(|^panic: |^fatal error: |^goroutine \d+ |^\s+at .+[(:]\S+:\d+|^\s*File ".+", line \d+|^\w*(Error|Exception): |^thread '.+' panicked`)
 
 	stepWords = words(`to reproduce`, `reproduc\w+ (by|with|it)`,
 		`(when|if|after|whenever|once|(every|each) time|as soon as) (i|you|we|one|they|users?|someone|calling|running|clicking|opening|starting|passing|parsing|using|the \w+)`,
 		`(by|try|just|simply|i|we) (ran?|call|click|open|typ|enter|pass|set|start|execut|upload|invok)\w*`,
 		`(running|calling|clicking|opening|passing|invoking|executing|parsing|entering) \S+`)
-	stepList   = regexp.MustCompile(`(?m)^\s*1[.)]\s+\S.*\n(?:.*\n)*?\s*2[.)]\s+\S`)
-	invocation = regexp.MustCompile("`[^`\n]*(?:\\([^`\n]*\\)|\\S+ +\\S)[^`\n]*`|(?m:^\\s*\\$ +\\S)")
-	bareCall   = regexp.MustCompile(`\b\w+(?:\.\w+)*\((?:"[^"]*"|'[^']*'|-?[\d.]+)[^)\n]*\)`)
+	stepList   = lazyregexp.New(`(?m)^\s*1[.)]\s+\S.*\n(?:.*\n)*?\s*2[.)]\s+\S`)
+	invocation = lazyregexp.New("`[^`\n]*(?:\\([^`\n]*\\)|\\S+ +\\S)[^`\n]*`|(?m:^\\s*\\$ +\\S)")
+	bareCall   = lazyregexp.New(`\b\w+(?:\.\w+)*\((?:"[^"]*"|'[^']*'|-?[\d.]+)[^)\n]*\)`)
 
 	should = words(`should(n.?t)?`, `expect(s|ed|ing)?`, `supposed to`, `ought to`, `instead of`, `rather than`,
 		`(correct|right) (result|answer|value|output|behaviou?r) (is|would be)`, `must (not )?\w+`)
@@ -38,7 +39,7 @@ var (
 		`(it|this|that|everything|nothing|something) (is|gives|shows|returns|does|looks) (wrong|broken|bad|weird|strange|off)`,
 		`(gives?|shows?|returns?|prints?|yields|gets?|got|sees?|displays?) (me |us |a |an |the |some )?(wrong|bad|incorrect|weird|strange|odd|errors?|problems?|issues?)( (results?|values?|outputs?|numbers?|things?|messages?|errors?))?`)
 
-	places = regexp.MustCompile("(?i)`[^`\n]+`" + // code
+	places = lazyregexp.New("(?i)`[^`\n]+`" + // code
 		`|\b[\w-]+(/[\w.-]+)*\.(go|py|rs|[cm]?[jt]sx?|java|kt|rb|c|cc|cpp|h|cs|php|swift|sh|ya?ml|json|toml|html|css|sql|md)\b` + // a file
 		`|\b\w+\.\w+\(|\b\w+\(\)|(^|\s)--?[a-z][\w-]+\b` + // a call, an option
 		`|\bv\d+(\.\d+)+|\b(version|release)s? v?\d|\b\d+\.\d+\.\d+\b` + // a version
@@ -47,7 +48,7 @@ var (
 		`(page|module|package|component|command|subcommand|function|method|class|endpoint|screen|dialog|tab|view|form|menu|api|cli|` +
 		`service|library|driver|parser|plugin|widget|table|report|export|import|header|footer|sidebar|config(uration)?)`)
 
-	box  = regexp.MustCompile(`(?m)^\s*[-*]\s+\[[ xX]\]\s+\S`)
+	box  = lazyregexp.New(`(?m)^\s*[-*]\s+\[[ xX]\]\s+\S`)
 	done = words(`(done|fixed|solved|accepted) when`, `acceptance`, `the tests? (should|must|passes)`, `a test (that|for|which)`,
 		`given .+ when .+ then`, `for example`, `e\.g\.`,
 		`(should|must|shall|will|would) (then |also |only |always |never |not )*(return|print|be|exit|show|produce|yield|give|output|contain|`+
@@ -63,8 +64,8 @@ var (
 )
 
 // words matches any of the expressions as whole words, in either case.
-func words(any ...string) *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(?:^|\b)(?:` + strings.Join(any, "|") + `)(?:\b|$)`)
+func words(any ...string) *lazyregexp.Regexp {
+	return lazyregexp.New(`(?i)(?:^|\b)(?:` + strings.Join(any, "|") + `)(?:\b|$)`)
 }
 
 // mentions reports whether free text, and the code in it, has the element.

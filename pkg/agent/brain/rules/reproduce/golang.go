@@ -8,12 +8,13 @@ import (
 	"go/token"
 	"io/fs"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
-var modulePath = regexp.MustCompile(`(?m)^module\s+"?([^\s"]+)"?`)
+var modulePath = lazyregexp.New(`(?m)^module\s+"?([^\s"]+)"?`)
 
 // goFunc is a function of the tree that a report calls.
 type goFunc struct {

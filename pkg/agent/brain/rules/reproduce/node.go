@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
 // nodeTest writes a test for node:test, jest, vitest or mocha, as package.json has it.
@@ -83,11 +84,11 @@ test(%s, () => {
 	return t, true
 }
 
-var nodeTestFile = regexp.MustCompile(`(?:^|/)(?:[^/]+(\.test|\.spec|_test)\.[cm]?js|tests?/[^/]+\.[cm]?js|__tests__/[^/]+\.[cm]?js)$`)
+var nodeTestFile = lazyregexp.New(`(?:^|/)(?:[^/]+(\.test|\.spec|_test)\.[cm]?js|tests?/[^/]+\.[cm]?js|__tests__/[^/]+\.[cm]?js)$`)
 
 // nodeModule returns the one file that exports the function.
 func nodeModule(tree fs.FS, sources []string, function string) (source string, ok bool) {
-	exports := regexp.MustCompile(`(?m)\bexports\.` + function + `\s*=|\bmodule\.exports\s*=\s*(?:function\s+)?` + function + `\b|\bmodule\.exports\s*=\s*\{[^}]*\b` + function + `\b|^export\s+(?:async\s+)?(?:function|const|let)\s+` + function + `\b|^export\s*\{[^}]*\b` + function + `\b`)
+	exports := lazyregexp.New(`(?m)\bexports\.` + function + `\s*=|\bmodule\.exports\s*=\s*(?:function\s+)?` + function + `\b|\bmodule\.exports\s*=\s*\{[^}]*\b` + function + `\b|^export\s+(?:async\s+)?(?:function|const|let)\s+` + function + `\b|^export\s*\{[^}]*\b` + function + `\b`)
 	for _, file := range sources {
 		if nodeTestFile.MatchString(file) || !exports.MatchString(read(tree, file)) {
 			continue

@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
 // pythonTest writes a test for unittest, which pytest runs as well.
@@ -47,7 +48,7 @@ class Reported(unittest.TestCase):
 // pythonModule returns the one module that defines, or exports, the function. qualifier is
 // what the report has before the function's name: a module or its last part.
 func pythonModule(tree fs.FS, sources []string, qualifier, function string) (module string, ok bool) {
-	defines := regexp.MustCompile(`(?m)^(?:async )?def ` + function + `\(|^` + function + `\s*=|^from \S+ import .*\b` + function + `\b`)
+	defines := lazyregexp.New(`(?m)^(?:async )?def ` + function + `\(|^` + function + `\s*=|^from \S+ import .*\b` + function + `\b`)
 	var found []string
 	for _, file := range sources {
 		name := strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(file, "src/"), "lib/"), ".py"), "/__init__")
@@ -67,7 +68,7 @@ func pythonModule(tree fs.FS, sources []string, qualifier, function string) (mod
 	return found[0], true
 }
 
-var pythonName = regexp.MustCompile(`^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$`)
+var pythonName = lazyregexp.New(`^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$`)
 
 // pythonTests returns the directory with most of the tests, the root if there are none.
 func pythonTests(sources []string) string {

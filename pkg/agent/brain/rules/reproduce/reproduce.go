@@ -8,9 +8,10 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
 // Report is the part of an issue that a test can be made of.
@@ -57,14 +58,14 @@ const (
 )
 
 var (
-	span   = regexp.MustCompile("``([^`\n]+)``|`([^`\n]+)`")
-	fence  = regexp.MustCompile("(?ms)^ {0,3}```[^\n]*\n(.*?)^ {0,3}```")
-	prompt = regexp.MustCompile(`^(?:>>>|>|\$|In \[\d+\]:)\s*`)
-	call   = regexp.MustCompile(`^[\pL_][\pL\pN_]*(?:(?:\.|::)[\pL_][\pL\pN_]*)*\(.*\)$`)
+	span   = lazyregexp.New("``([^`\n]+)``|`([^`\n]+)`")
+	fence  = lazyregexp.New("(?ms)^ {0,3}```[^\n]*\n(.*?)^ {0,3}```")
+	prompt = lazyregexp.New(`^(?:>>>|>|\$|In \[\d+\]:)\s*`)
+	call   = lazyregexp.New(`^[\pL_][\pL\pN_]*(?:(?:\.|::)[\pL_][\pL\pN_]*)*\(.*\)$`)
 	// sentence matches "`CALL` returns `GOT`, want `WANT`" and its kin.
-	sentence = regexp.MustCompile("`([^`\n]+\\))`[^`\n]{0,40}`([^`\n]+)`[^`\n]{0,40}\\b(?:want(?:ed)?|expect(?:ed)?|should (?:be|return|give|print)|instead of|rather than|not)\\b[^`\n]{0,20}`([^`\n]+)`")
+	sentence = lazyregexp.New("`([^`\n]+\\))`[^`\n]{0,40}`([^`\n]+)`[^`\n]{0,40}\\b(?:want(?:ed)?|expect(?:ed)?|should (?:be|return|give|print)|instead of|rather than|not)\\b[^`\n]{0,20}`([^`\n]+)`")
 	// wanted matches "`CALL` should return `WANT`".
-	wanted = regexp.MustCompile("`([^`\n]+\\))`[^`\n]{0,20}\\b(?:should|must|is expected to)\\b[^`\n]{0,20}`([^`\n]+)`")
+	wanted = lazyregexp.New("`([^`\n]+\\))`[^`\n]{0,20}\\b(?:should|must|is expected to)\\b[^`\n]{0,20}`([^`\n]+)`")
 )
 
 // pairs lists what the report says of calls and their results, the surest first.
@@ -93,7 +94,7 @@ func pairs(r Report) (all []pair) {
 	return all
 }
 
-var rightFirst = regexp.MustCompile(`\b(?:instead of|rather than|should|must)\b`)
+var rightFirst = lazyregexp.New(`\b(?:instead of|rather than|should|must)\b`)
 
 // wrongFirst reports whether a sentence names the wrong result before the right one. It
 // does not in "`f(1)` should be `2` instead of `3`".
@@ -113,7 +114,7 @@ func codes(text string) (lines []string) {
 	return lines
 }
 
-var bare = regexp.MustCompile(`^(?:-?\d[\d_]*(?:\.\d+)?|"[^"\n]*"|'[^'\n]*'|true|false|True|False|None|nil|null)$`)
+var bare = lazyregexp.New(`^(?:-?\d[\d_]*(?:\.\d+)?|"[^"\n]*"|'[^'\n]*'|true|false|True|False|None|nil|null)$`)
 
 // result returns the one result that a text names: its only code, or the whole text if
 // that is a literal. It is empty if the text names none or several.
@@ -224,7 +225,7 @@ func free(tree fs.FS, dir, stem, ending string) string {
 const open, shut = "([{", ")]}"
 
 // literal is a token of the literals that Python, JavaScript and Rust share.
-var literal = regexp.MustCompile(`^(?:\s+|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|-?\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?(?:[iuf](?:8|16|32|64|size))?|True|False|None|true|false|null|undefined|[\[\]{}(),:]|&|[A-Za-z_]\w*\s*=)`)
+var literal = lazyregexp.New(`^(?:\s+|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|-?\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?(?:[iuf](?:8|16|32|64|size))?|True|False|None|true|false|null|undefined|[\[\]{}(),:]|&|[A-Za-z_]\w*\s*=)`)
 
 // literals reports whether the arguments of a call consist of literals alone.
 func literals(args string) bool {

@@ -3,12 +3,13 @@ package reproduce
 import (
 	"fmt"
 	"io/fs"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
-var crateName = regexp.MustCompile(`(?ms)^\[package\]\s*$.*?^name\s*=\s*"([\w-]+)"`)
+var crateName = lazyregexp.New(`(?ms)^\[package\]\s*$.*?^name\s*=\s*"([\w-]+)"`)
 
 // rustTest writes an integration test of the crate at the root. The function is public and
 // in the crate's root module.
@@ -23,7 +24,7 @@ func rustTest(tree fs.FS, r Report, p pair) (Test, bool) {
 	if name != function && name != crate+"::"+function {
 		return Test{}, false
 	}
-	signature := regexp.MustCompile(`(?m)^pub fn ` + function + `\([^)]*\)\s*->\s*(&'static str|&str|String|bool|char|[iu](?:8|16|32|64|size)|f32|f64)\s*\{`)
+	signature := lazyregexp.New(`(?m)^pub fn ` + function + `\([^)]*\)\s*->\s*(&'static str|&str|String|bool|char|[iu](?:8|16|32|64|size)|f32|f64)\s*\{`)
 	if !signature.MatchString(read(tree, "src/lib.rs")) {
 		return Test{}, false
 	}
@@ -43,5 +44,5 @@ fn %s() {
 // quoteRust returns a string literal of Rust.
 func quoteRust(s string) string {
 	quoted := strconv.QuoteToASCII(s)
-	return regexp.MustCompile(`\\u([0-9a-f]{4})`).ReplaceAllString(regexp.MustCompile(`\\U([0-9a-f]{8})`).ReplaceAllString(quoted, `\u{$1}`), `\u{$1}`)
+	return lazyregexp.New(`\\u([0-9a-f]{4})`).ReplaceAllString(lazyregexp.New(`\\U([0-9a-f]{8})`).ReplaceAllString(quoted, `\u{$1}`), `\u{$1}`)
 }
