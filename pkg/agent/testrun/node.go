@@ -51,10 +51,7 @@ func nodePackage(tree fs.FS, scripts ...string) (Plan, bool, error) {
 	}
 	plan := Plan{Tool: tool, Source: "package.json", Argv: argv}
 	if scripts[i] == "test" {
-		plan.script = pkg.Scripts["test"]
-		if _, post := pkg.Scripts["posttest"]; !post {
-			plan.Runner = scriptRunner(plan.script)
-		}
+		plan.script, plan.Runner, plan.nested = followScript(pkg.Scripts, "test")
 		switch plan.Runner {
 		case "jest":
 			plan = plan.with("--verbose") // it names the tests that pass
@@ -69,11 +66,39 @@ func nodePackage(tree fs.FS, scripts ...string) (Plan, bool, error) {
 func (p Plan) with(args ...string) Plan {
 	p.Argv = slices.Clone(p.Argv)
 	if p.Tool == "npm" && !slices.Contains(p.Argv, "--") {
-		p.Argv = append(p.Argv, "--")
+		p.Argv = append(p.Argv, slices.Repeat([]string{"--"}, 1+p.nested)...) // each npm takes one
 	}
 	p.Argv = append(p.Argv, args...)
 	return p
 }
+
+// followScript returns the script by which the tests run: that of the name, or the script that it
+// runs last by npm, pnpm or yarn. runner is the script's test program, if arguments reach it, and
+// npms is how many npm pass them on.
+func followScript(scripts map[string]string, name string) (script, runner string, npms int) {
+	for range maxNested {
+		script = scripts[name]
+		if scripts["post"+name] != "" {
+			return script, "", npms
+		}
+		parts := strings.Split(script, "&&")
+		m := runsScript.FindStringSubmatch(parts[len(parts)-1])
+		if m == nil || scripts[m[3]] == "" || m[1] == "npm" && m[2] == "" && m[3] != "test" || !plainScript.MatchString(script) {
+			return script, scriptRunner(script), npms
+		}
+		if m[1] == "npm" {
+			npms++
+		}
+		name = m[3]
+	}
+	return script, "", npms
+}
+
+// maxNested bounds how many scripts run one another.
+const maxNested = 5
+
+// runsScript matches a part of a script that runs another script, with no arguments of its own.
+var runsScript = lazyregexp.New(`^\s*(npm|pnpm|yarn)( run| run-script)? ([\w:.-]+)\s*$`)
 
 // scriptRunner returns the test program that a script runs last, so that arguments after
 // the script are that program's. It is empty if the script is not as plain as that.

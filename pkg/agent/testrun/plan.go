@@ -39,7 +39,8 @@ type Plan struct {
 	Dir     string        // where Argv runs, relative to the root; empty: at the root
 	Parts   []Plan        // plans that run one after the other in place of Argv; nil: this is one
 	Label   string        // of a part, before the names of its tests; empty: its directory or tool
-	script  string        // the script of package.json that Argv runs
+	script  string        // the script of package.json that Argv runs, at the end of others
+	nested  int           // npm that a script runs within npm, down to script
 	custom  []string      // name=value: what Signalbox sets for convenience
 	bare    bool          // without custom, and without what the sandbox sets but need not
 }
