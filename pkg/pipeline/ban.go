@@ -7,11 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/work"
 )
 
 // tests are files that hold tests, by their names.
-var tests = regexp.MustCompile(`(^|/)(tests?|spec|__tests__)/|(^|/)test_[^/]*$|_test\.[^/]*$|[._-](test|spec)\.[^/]*$|Tests?\.[^/]*$`)
+var tests = lazyregexp.New(`(^|/)(tests?|spec|__tests__)/|(^|/)test_[^/]*$|_test\.[^/]*$|[._-](test|spec)\.[^/]*$|Tests?\.[^/]*$`)
 
 // isTest reports whether a change leaves a file that holds tests.
 func isTest(f work.FileChange) bool { return f.Status != "D" && tests.MatchString(f.Path) }
@@ -63,22 +64,22 @@ const (
 
 // forms are the ways to say it, each with what of a file it forbids.
 var forms = []struct {
-	said     *regexp.Regexp
+	said     *lazyregexp.Regexp
 	statuses string
 }{
-	{regexp.MustCompile(`(?i)` + never +
+	{lazyregexp.New(`(?i)` + never +
 		`(?:modify|modifying|touch|touching|change|changing|changes|edit|editing|edits|alter|altering|rewrite|rewriting|refactor|refactoring|update|updating|format|reformat)\s+` + filler + places), "AMDT"},
-	{regexp.MustCompile(`(?i)` + never + `(?:delete|deleting|remove|removing|drop|dropping|rename|renaming|move|moving)\s+` + filler +
+	{lazyregexp.New(`(?i)` + never + `(?:delete|deleting|remove|removing|drop|dropping|rename|renaming|move|moving)\s+` + filler +
 		places), "D"},
-	{regexp.MustCompile(`(?i)` + never + `(?:add|adding|create|creating|put|putting)\s+` + filler + places), "A"},
-	{regexp.MustCompile(`(?i)\b(?:leave|keep)\s+` + filler + places +
+	{lazyregexp.New(`(?i)` + never + `(?:add|adding|create|creating|put|putting)\s+` + filler + places), "A"},
+	{lazyregexp.New(`(?i)\b(?:leave|keep)\s+` + filler + places +
 		`\s+(?:alone|unchanged|untouched|unmodified|as (?:it is|they are|is))`), "AMDT"},
 }
 
 // one is a single place within places.
 var (
-	one     = regexp.MustCompile(`(?i)` + place)
-	endless = regexp.MustCompile(`(?i)^` + bare + `$`)
+	one     = lazyregexp.New(`(?i)` + place)
+	endless = lazyregexp.New(`(?i)^` + bare + `$`)
 )
 
 // bans reads a sentence. Only what it says directly of a path counts: "do not
