@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -64,16 +65,17 @@ func serveForge(t *testing.T, repos []string, from string) (*local.Forge, string
 	return f, server.URL
 }
 
-// connectForge returns the forge at a URL, as ann sees it.
-// tokenFile returns a file in dir with the token of the services.
+// tokenFile returns a file in dir with the token of the services. A service that runs may read it:
+// it is written whole, or not at all.
 func tokenFile(dir string) string {
 	file := filepath.Join(dir, "forge.token")
-	if err := os.WriteFile(file, []byte(botToken+"\n"), 0o600); err != nil {
+	if err := errors.Join(os.WriteFile(file+".new", []byte(botToken+"\n"), 0o600), os.Rename(file+".new", file)); err != nil {
 		panic(err)
 	}
 	return file
 }
 
+// connectForge returns the forge at a URL, as ann sees it.
 func connectForge(t *testing.T, url string) *testForge {
 	t.Helper()
 	ann, err := github.New(github.Config{BaseURL: url + "/api/v3/", Token: annToken})
