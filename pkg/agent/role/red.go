@@ -72,8 +72,12 @@ func (s step) red(ctx context.Context, r instance.Result) (instance.Result, erro
 		return r, nil
 	}
 	what := fmt.Sprintf("no test fails as it is: %s passes on %.10s, so nothing shows the issue", ev.Command, ev.Commit)
-	if len(ev.Failed) > 0 {
+	switch {
+	case len(ev.Failed) > 0:
 		what = fmt.Sprintf("no new test fails as it is: on %.10s only tests fail that failed without the new ones, so nothing shows the issue", ev.Commit)
+	case ev.ExitCode != 0:
+		what = fmt.Sprintf("no test is seen to fail: %s ends with exit code %d on %.10s, with the new tests and without, and names no test; "+
+			"mend it there first", ev.Command, ev.ExitCode, ev.Commit)
 	}
 	if testrun.CouldNotRun(ev) {
 		what = "no test is seen to fail: " + ev.Output
