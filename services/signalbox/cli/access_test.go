@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -59,6 +61,10 @@ func TestACommandWorksForThoseWhoMay(t *testing.T) {
 	run := withAccounts(t)
 	const id, noStore = "acme/widgets/1", "may not read the log's store itself, want an account that can admin"
 	dir := t.TempDir()
+	tasks := filepath.Join(dir, "prd.json")
+	if err := os.WriteFile(tasks, []byte(`{"userStories": [{"id": "S1", "title": "t", "priority": 1, "acceptanceCriteria": ["`+"`true`"+`"]}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		by   access.Party
 		args string
@@ -98,6 +104,28 @@ func TestACommandWorksForThoseWhoMay(t *testing.T) {
 		{vera, "retry " + id, 1, "view-vera may not retry; permitted: gateway, act, admin"},
 		{vera, "budget " + id + " +5usd", 1, "view-vera may not budget; permitted: gateway, act, admin"},
 		{ann, "budget " + id + " +5usd --day", 1, "act-ann may not raise_day; permitted: admin"},
+		{vera, "logs " + id, 1, "no agent has reported a result yet"},
+		{vera, "diff " + id, 1, "nobody has changed the code yet"},
+		{vera, "costs", 0, "INSTANCE"},
+		{vera, "state " + id, 1, "no role of issue writes one"},
+		{vera, "answer " + id + " 1=x", 1, "it is in received, where pm works"},
+		{vera, "approve " + id, 1, "view-vera may not signal; permitted: gateway, act, admin"},
+		{vera, "reopen " + id + " --reason x", 1, "view-vera may not reopen; permitted: gateway, act, admin"},
+		{vera, "prd import --repo acme/widgets " + tasks, 1, "view-vera may not open; permitted: gateway, act, admin"},
+		{ann, "prd import --repo acme/widgets " + tasks, 0, "S1"},
+		{vera, "prd export --repo acme/widgets " + tasks, 0, ""},
+		{dev, "prd import --timeout 2s --repo acme/widgets " + tasks, 1, "agent-developer does not reach this, want the key of a person"},
+		{dev, "approve " + id + " --timeout 2s", 1, "agent-developer does not reach this, want the key of a person"},
+		{dev, "reopen " + id + " --reason x --timeout 2s", 1, "agent-developer does not reach this, want the key of a person"},
+		{dev, "logs " + id, 1, "no agent has reported a result yet"},
+		{dev, "costs", 0, "INSTANCE"},
+		{gate, "reopen " + id + " --reason x", 1, "it has not ended"},
+		{nobody, "logs " + id, 1, "Authorization Violation"},
+		{nobody, "diff " + id, 1, "Authorization Violation"},
+		{nobody, "costs", 1, "Authorization Violation"},
+		{nobody, "state " + id, 1, "Authorization Violation"},
+		{nobody, "approve " + id, 1, "Authorization Violation"},
+		{nobody, "prd import --repo acme/widgets " + tasks, 1, "Authorization Violation"},
 		{gate, "ls", 0, id},
 		{gate, "show " + id, 0, "received"},
 		{gate, "watch " + id, 1, "gateway may not watch; permitted: view, act, admin"},
