@@ -39,6 +39,11 @@ func confines(t *testing.T, s sandbox.Sandbox) {
 			t.Errorf("%q: %q", r, r.Output)
 		}
 	})
+	t.Run("files can be linked and moved between directories", func(t *testing.T) { // as compilers of Rust do
+		if r := run(t, s, sh(t, "mkdir -p a/b; echo x > a/b/f; ln a/b/f a/g && cat a/g")); !r.OK() || string(r.Output) != "x\n" {
+			t.Errorf("%q: %q", r, r.Output)
+		}
+	})
 	t.Run("the network is out of reach", func(t *testing.T) {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {

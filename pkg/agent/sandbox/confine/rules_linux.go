@@ -39,24 +39,17 @@ func (r Rules) enforce() error {
 	}
 	config := landlock.V11.BestEffort()
 	if r.Connect == nil {
-		if err := config.RestrictPaths(rules...); err != nil {
-			return fmt.Errorf("landlock: %w", err)
+		// One call for all: each call adds a layer, and a layer without rules for directories
+		// refuses to move files between any two of them.
+		config.HandledAccessNet = 0
+	} else {
+		rules = append(rules, landlock.BindTCP(0))
+		for _, port := range r.Connect {
+			rules = append(rules, landlock.ConnectTCP(port))
 		}
-		return scoped(config.RestrictScoped())
-	}
-	rules = append(rules, landlock.BindTCP(0))
-	for _, port := range r.Connect {
-		rules = append(rules, landlock.ConnectTCP(port))
 	}
 	if err := config.Restrict(rules...); err != nil {
 		return fmt.Errorf("landlock: %w", err)
-	}
-	return nil
-}
-
-func scoped(err error) error {
-	if err != nil {
-		return fmt.Errorf("landlock: scope: %w", err)
 	}
 	return nil
 }
