@@ -19,6 +19,18 @@ type Layer struct {
 	site    string   // directory of Python packages
 	goMod   string   // download cache of Go modules
 	goBuild string   // build cache of Go
+	kept    string   // directory of the packages of a tool in tools
+	tool    string
+}
+
+// tool is how the packages of a tool are kept in one directory.
+type tool struct {
+	name string   // of the directory, below that of the fetch and in a layer
+	runs []string // variables of later runs; $DIR is the directory, and $NAME is the variable before
+}
+
+var tools = map[string]tool{
+	"cargo": {"cargo", []string{"CARGO_NET_OFFLINE=true"}}, // the directory is its home
 }
 
 // written lists the directories in node_modules that test programs write to. Each run has
@@ -43,6 +55,9 @@ func collect(layer, fetch, cache string, r Recipe) error {
 			}
 		}
 	}
+	if t, ok := tools[r.Tool]; ok {
+		err = errors.Join(err, move(filepath.Join(fetch, t.name), filepath.Join(layer, t.name)))
+	}
 	switch r.Tool {
 	case "pip":
 		err = errors.Join(err, move(filepath.Join(fetch, "site"), filepath.Join(layer, "site")))
@@ -55,7 +70,7 @@ func collect(layer, fetch, cache string, r Recipe) error {
 
 // load describes the layer in a directory.
 func load(dir string, r Recipe) Layer {
-	l := Layer{dir: dir}
+	l := Layer{dir: dir, tool: r.Tool}
 	there := func(name string) string {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			return ""
@@ -68,6 +83,9 @@ func load(dir string, r Recipe) Layer {
 		}
 	}
 	l.site, l.goMod, l.goBuild = there("site"), there("go-mod"), there("go-build")
+	if t, ok := tools[r.Tool]; ok {
+		l.kept = there(t.name)
+	}
 	return l
 }
 
@@ -80,9 +98,14 @@ func (l Layer) In(dir string) Layer {
 // Apply lets a command in the tree at root use the layers. In a mode without mounts the packages of
 // Node.js must have been copied into the tree, by CopyInto.
 func Apply(c *sandbox.Command, root string, mode sandbox.Mode, layers []Layer) {
+	used := map[string]bool{}
 	for _, l := range layers {
 		if l.dir == "" {
 			continue
+		}
+		if l.kept != "" && (!used[l.tool] || within(c.Dir, filepath.Join(root, l.in))) { // the nearest one, else the first
+			used[l.tool] = true
+			l.keep(c)
 		}
 		c.Readable = append(c.Readable, l.dir)
 		for _, name := range l.modules {
@@ -101,6 +124,32 @@ func Apply(c *sandbox.Command, root string, mode sandbox.Mode, layers []Layer) {
 			c.GoBuild = append(c.GoBuild, l.goBuild)
 		}
 	}
+}
+
+// keep lets a command find the packages of a tool.
+func (l Layer) keep(c *sandbox.Command) {
+	if l.tool == "cargo" {
+		c.CargoHome = l.kept
+	}
+	c.Env = slices.Clone(c.Env)
+	for _, v := range tools[l.tool].runs {
+		c.Env = append(c.Env, os.Expand(v, func(name string) string {
+			if name == "DIR" {
+				return l.kept
+			}
+			for _, v := range slices.Backward(c.Env) {
+				if value, ok := strings.CutPrefix(v, name+"="); ok {
+					return value
+				}
+			}
+			return ""
+		}))
+	}
+}
+
+// within reports whether path is dir or lies below it.
+func within(path, dir string) bool {
+	return path == dir || strings.HasPrefix(path, dir+string(filepath.Separator))
 }
 
 // CopyInto copies the packages of Node.js into a tree, for commands that a mount does not

@@ -57,7 +57,8 @@ type Store struct {
 // manifests, locks, commands and machine, whichever commit and role asks. made is true if it
 // was not there. A fetch that fails is an ErrNotPrepared that says why.
 func (s Store) Prepare(ctx context.Context, dir string, r Recipe) (l Layer, made bool, err error) {
-	if s.Dir == "" || r.Tool == "go" && (!s.Runner.Confines() || r.Fetch == nil && warm()) {
+	own := slices.Contains([]string{"go", "cargo"}, r.Tool) && !s.Runner.Confines()
+	if s.Dir == "" || own || r.Tool == "go" && r.Fetch == nil && warm() {
 		return Layer{}, false, nil // the user's own caches serve
 	}
 	at := filepath.Join(s.Dir, r.key())
@@ -131,11 +132,8 @@ func (s Store) make(ctx context.Context, staging, dir string, r Recipe) error {
 	if err := errors.Join(os.Mkdir(fetch, 0o700), os.Mkdir(layer, 0o700), os.Mkdir(cache, 0o700)); err != nil {
 		return err
 	}
-	for name, content := range r.Files {
-		path := filepath.Join(fetch, filepath.FromSlash(name))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(content), 0o600)); err != nil {
-			return err
-		}
+	if err := write(fetch, r.Files); err != nil {
+		return err
 	}
 	needed := r.Fetch != nil
 	if r.Tool == "pip" {
@@ -155,6 +153,17 @@ func (s Store) make(ctx context.Context, staging, dir string, r Recipe) error {
 		return err
 	}
 	return collect(layer, fetch, cache, r)
+}
+
+// write writes files below a directory.
+func write(dir string, files map[string]string) error {
+	for name, content := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(content), 0o600)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // wanted writes the packages that this machine's Python lacks. It reports whether there are
@@ -193,8 +202,15 @@ func (s Store) fetch(ctx context.Context, fetch, cache string, r Recipe) error {
 	if err = errors.Join(err, merr); err != nil {
 		return fmt.Errorf("%w: the registry of %s: %w", ErrNotPrepared, r.Tool, err)
 	}
+	if err := write(fetch, registry.Files); err != nil {
+		return err
+	}
+	c := sandbox.Command{Argv: r.Fetch, Dir: fetch, Cache: cache, Egress: list.Trusted().And(more), Readable: registry.Readable}
+	if r.Tool == "cargo" {
+		c.CargoHome = filepath.Join(fetch, tools[r.Tool].name)
+	}
 	s.say("fetching what %s names: %s", r.Source, strings.Join(r.Fetch, " "))
-	run, err := s.run(ctx, sandbox.Command{Argv: r.Fetch, Dir: fetch, Cache: cache, Egress: list.Trusted().And(more), Readable: registry.Readable}, registry.Env)
+	run, err := s.run(ctx, c, registry.Env)
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
 		return fmt.Errorf("%w: %s is not installed here, and %s wants it", ErrNotPrepared, r.Fetch[0], r.Source)
@@ -246,7 +262,7 @@ func (s Store) build(ctx context.Context, staging, dir string, r Recipe) error {
 
 // run runs a command of a phase.
 func (s Store) run(ctx context.Context, c sandbox.Command, env []string) (sandbox.Result, error) {
-	c.Env, c.Wall, c.MaxOutput, c.Limits = slices.Concat(sandbox.Environ(), []string{"CI=1", "PIP_RETRIES=1", "npm_config_fetch_retries=1", "npm_config_fetch_retry_mintimeout=1000", "npm_config_fetch_retry_maxtimeout=2000"}, env), phaseWithin, maxSaid, s.Limits
+	c.Env, c.Wall, c.MaxOutput, c.Limits = slices.Concat(sandbox.Environ(), []string{"CI=1", "PIP_RETRIES=1", "CARGO_NET_RETRY=1", "npm_config_fetch_retries=1", "npm_config_fetch_retry_mintimeout=1000", "npm_config_fetch_retry_maxtimeout=2000"}, env), phaseWithin, maxSaid, s.Limits
 	if !c.Egress.Empty() {
 		c.Idle, c.Wall = quietWithin, fetchWithin
 	}
@@ -270,7 +286,7 @@ func (r Recipe) key() string {
 	for _, name := range slices.Sorted(maps.Keys(r.Files)) {
 		fmt.Fprintf(h, "%s\x00%d\x00%s\x00", name, len(r.Files[name]), r.Files[name])
 	}
-	for _, program := range map[string][]string{"pip": {"python3"}, "go": {"go"}, "npm": {"node"}, "pnpm": {"node"}, "yarn": {"node"}}[r.Tool] {
+	for _, program := range map[string][]string{"pip": {"python3"}, "go": {"go"}, "npm": {"node"}, "pnpm": {"node"}, "yarn": {"node"}, "cargo": {"cargo"}}[r.Tool] {
 		path, err := exec.LookPath(program)
 		if info, serr := os.Stat(path); err == nil && serr == nil { // another version is another layer
 			fmt.Fprintf(h, "%s\x00%d\x00%d\x00", path, info.Size(), info.ModTime().UnixNano())

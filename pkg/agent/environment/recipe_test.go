@@ -17,19 +17,24 @@ func TestARecipeIsFoundByLocksAndManifests(t *testing.T) {
 		want  []string // the source and the command of each
 		sees  string   // files of the first
 	}{
-		"nothing":                      {map[string]string{"README": ""}, nil, ""},
-		"a package without any":        {map[string]string{"package.json": `{"scripts":{"test":"node test.js"}}`}, nil, ""},
-		"a package":                    {map[string]string{"package.json": deps, "src.js": ""}, []string{"package.json: npm install --ignore-scripts --no-package-lock --no-audit --no-fund"}, "package.json"},
-		"a lock of npm":                {map[string]string{"package.json": deps, "package-lock.json": "{}"}, []string{"package-lock.json: npm ci --ignore-scripts --no-audit --no-fund"}, "package-lock.json package.json"},
-		"a lock of pnpm":               {map[string]string{"package.json": deps, "pnpm-lock.yaml": "x"}, []string{"pnpm-lock.yaml: pnpm install --frozen-lockfile --ignore-scripts --config.package-import-method=copy"}, "package.json pnpm-lock.yaml"},
-		"a lock of yarn":               {map[string]string{"package.json": deps, "yarn.lock": "# yarn lockfile v1\n"}, []string{"yarn.lock: yarn install --frozen-lockfile --ignore-scripts --non-interactive"}, "package.json yarn.lock"},
-		"a lock of a later yarn":       {map[string]string{"package.json": deps, "yarn.lock": "__metadata:\n"}, nil, ""},
-		"packages that are tracked":    {map[string]string{"package.json": deps, "node_modules/a/index.js": ""}, nil, ""},
-		"workspaces":                   {map[string]string{"package.json": `{"workspaces": ["packages/*"]}`, "packages/a/package.json": deps, "packages/a/a.js": ""}, []string{"package.json: npm install --ignore-scripts --no-package-lock --no-audit --no-fund"}, "package.json packages/a/package.json"},
-		"requirements":                 {map[string]string{"requirements.txt": "a", "a.py": ""}, []string{"requirements.txt: python3 -m pip install --only-binary=:all: --target site --no-input --no-warn-script-location -r wanted.txt"}, "requirements.txt"},
-		"a module":                     {map[string]string{"go.mod": "module x"}, []string{"go.mod: "}, "go.mod"},
-		"a module that needs others":   {map[string]string{"go.mod": "module x", "go.sum": "x"}, []string{"go.mod: go mod download"}, "go.mod go.sum"},
-		"a module that has the others": {map[string]string{"go.mod": "module x", "go.sum": "x", "vendor/modules.txt": ""}, []string{"go.mod: "}, "go.mod go.sum"},
+		"nothing":                               {map[string]string{"README": ""}, nil, ""},
+		"a package without any":                 {map[string]string{"package.json": `{"scripts":{"test":"node test.js"}}`}, nil, ""},
+		"a package":                             {map[string]string{"package.json": deps, "src.js": ""}, []string{"package.json: npm install --ignore-scripts --no-package-lock --no-audit --no-fund"}, "package.json"},
+		"a lock of npm":                         {map[string]string{"package.json": deps, "package-lock.json": "{}"}, []string{"package-lock.json: npm ci --ignore-scripts --no-audit --no-fund"}, "package-lock.json package.json"},
+		"a lock of pnpm":                        {map[string]string{"package.json": deps, "pnpm-lock.yaml": "x"}, []string{"pnpm-lock.yaml: pnpm install --frozen-lockfile --ignore-scripts --config.package-import-method=copy"}, "package.json pnpm-lock.yaml"},
+		"a lock of yarn":                        {map[string]string{"package.json": deps, "yarn.lock": "# yarn lockfile v1\n"}, []string{"yarn.lock: yarn install --frozen-lockfile --ignore-scripts --non-interactive"}, "package.json yarn.lock"},
+		"a lock of a later yarn":                {map[string]string{"package.json": deps, "yarn.lock": "__metadata:\n"}, nil, ""},
+		"packages that are tracked":             {map[string]string{"package.json": deps, "node_modules/a/index.js": ""}, nil, ""},
+		"workspaces":                            {map[string]string{"package.json": `{"workspaces": ["packages/*"]}`, "packages/a/package.json": deps, "packages/a/a.js": ""}, []string{"package.json: npm install --ignore-scripts --no-package-lock --no-audit --no-fund"}, "package.json packages/a/package.json"},
+		"requirements":                          {map[string]string{"requirements.txt": "a", "a.py": ""}, []string{"requirements.txt: python3 -m pip install --only-binary=:all: --target site --no-input --no-warn-script-location -r wanted.txt"}, "requirements.txt"},
+		"a module":                              {map[string]string{"go.mod": "module x"}, []string{"go.mod: "}, "go.mod"},
+		"a module that needs others":            {map[string]string{"go.mod": "module x", "go.sum": "x"}, []string{"go.mod: go mod download"}, "go.mod go.sum"},
+		"a package of Rust without any":         {map[string]string{"Cargo.toml": "[package]\nname = \"x\"\n[dependencies]\na = {path = \"a\"}\n", "a/Cargo.toml": "[package]\nname = \"a\"\n"}, nil, ""},
+		"a package of Rust":                     {map[string]string{"Cargo.toml": "[package]\nname = \"x\"\n[dev-dependencies]\na = \"1\"\n", "src/main.rs": "", "tests/t.rs": ""}, []string{"Cargo.toml: cargo fetch"}, "Cargo.toml src/lib.rs"},
+		"a workspace of Rust":                   {map[string]string{"Cargo.toml": "[workspace]\nmembers = [\"a\", \"b/*\"]\n", "Cargo.lock": "x", "a/Cargo.toml": "[package]\nname = \"a\"\n", "b/c/Cargo.toml": "[dependencies.d]\nversion = \"1\"\n", "e/Cargo.toml": ""}, []string{"Cargo.lock: cargo fetch"}, "Cargo.lock Cargo.toml a/Cargo.toml a/src/lib.rs b/c/Cargo.toml"},
+		"a package of Rust that has the others": {map[string]string{"Cargo.toml": "[dependencies]\na = \"1\"\n", ".cargo/config.toml": "[source.crates-io]\nreplace-with = \"vendored-sources\"\n"}, nil, ""},
+		"a manifest of Rust with a mistake":     {map[string]string{"Cargo.toml": "[dependencies\na = \"1\"\n"}, nil, ""},
+		"a module that has the others":          {map[string]string{"go.mod": "module x", "go.sum": "x", "vendor/modules.txt": ""}, []string{"go.mod: "}, "go.mod go.sum"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tree := fstest.MapFS{}

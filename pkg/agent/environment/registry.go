@@ -9,9 +9,12 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/BurntSushi/toml"
 
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 )
@@ -25,9 +28,10 @@ var registries []byte
 // Registry is where a tool fetches packages from, by the configuration of this machine's
 // user. It has no credentials.
 type Registry struct {
-	Hosts    []string // HOST:PORT
-	Env      []string // name=value, for the tool
-	Readable []string // directories of packages on this machine
+	Hosts    []string          // HOST:PORT
+	Env      []string          // name=value, for the tool
+	Readable []string          // directories of packages on this machine
+	Files    map[string]string // configuration of the tool: content by path, relative to the directory of the fetch
 }
 
 // askWithin limits a question to a tool about its configuration.
@@ -67,8 +71,61 @@ func Configured(ctx context.Context, tool string) Registry {
 			}
 			r.add(address)
 		}
+	case "cargo":
+		r.cargo()
 	}
 	return r
+}
+
+// cargo takes the sources of packages from the configuration of this machine's user.
+func (r *Registry) cargo() {
+	dir := os.Getenv("CARGO_HOME")
+	if home, err := os.UserHomeDir(); err == nil && dir == "" {
+		dir = filepath.Join(home, ".cargo")
+	}
+	var config struct {
+		Source map[string]struct {
+			ReplaceWith string `toml:"replace-with,omitempty"`
+			Registry    string `toml:"registry,omitempty"`
+			Directory   string `toml:"directory,omitempty"`
+			Local       string `toml:"local-registry,omitempty"`
+		} `toml:"source,omitempty"`
+		Registries map[string]struct {
+			Index string `toml:"index,omitempty"`
+		} `toml:"registries,omitempty"`
+	}
+	if _, err := toml.DecodeFile(filepath.Join(dir, "config.toml"), &config); err != nil {
+		return // it has none, or cargo itself refuses it
+	}
+	index := func(address string) string {
+		kind, rest := "", address
+		if strings.HasPrefix(address, "sparse+") {
+			kind, rest = "sparse+", strings.TrimPrefix(address, "sparse+")
+		}
+		u, err := url.Parse(rest)
+		if err != nil || u.Host == "" {
+			return address
+		}
+		u.User = nil
+		r.add(u.String())
+		return kind + u.String()
+	}
+	for name, s := range config.Source {
+		s.Registry = index(s.Registry)
+		for _, dir := range []string{s.Directory, s.Local} {
+			if filepath.IsAbs(dir) {
+				r.Readable = append(r.Readable, dir)
+			}
+		}
+		config.Source[name] = s
+	}
+	for name, s := range config.Registries {
+		s.Index = index(s.Index)
+		config.Registries[name] = s
+	}
+	if content, err := toml.Marshal(config); err == nil {
+		r.Files = map[string]string{"cargo/config.toml": string(content)}
+	}
 }
 
 // replace makes an address the registry, in place of the defaults.

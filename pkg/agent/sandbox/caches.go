@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,7 +37,7 @@ func (s Sandbox) environ(c Command, own ownDirs, dir string) []string {
 	}
 	// pnpm runs as it is installed: it does not fetch the version that a package.json names.
 	env = append(env, "npm_config_manage_package_manager_versions=false", "pnpm_config_manage_package_manager_versions=false")
-	env = append(env, "CARGO_HOME="+at("cargo"),
+	env = append(env, "CARGO_HOME="+cmp.Or(c.CargoHome, at("cargo")),
 		"GOCACHE="+at("go-build"), "GOMODCACHE="+modules, "GOPATH="+at("go"),
 		"GOFLAGS="+strings.TrimSpace(lookup(c.Env, "GOFLAGS")+" -modcacherw"),
 		"GOPROXY="+s.goProxy(c), "GOTELEMETRY=off")

@@ -38,6 +38,7 @@ type Command struct {
 
 	GoModules []string // download caches of Go modules to read, before the user's own
 	GoBuild   []string // build caches of Go to read, beside the user's own
+	CargoHome string   // home of cargo, with the packages that it has fetched; empty: one in Cache
 
 	Limits Limits
 
