@@ -43,7 +43,9 @@ type Instance struct {
 
 	Paused bool
 	Closed Closed // how it ended; empty while it is open
-	Reason string // of the newest move, pause, resume or cancel; while paused, of the pause
+	Reason string // of the newest move or cancel; while paused, of the pause
+
+	MoveReason string // of the newest move; it is Reason again once a pause has ended
 
 	Base      string // git commit the work started from
 	Head      string // git commit the work is at

@@ -65,6 +65,7 @@ func (e Moved) apply(in *Instance, c Commit) {
 	if !e.KeepsClaim {
 		in.Claim = nil
 	}
+	in.MoveReason = e.Reason
 	if !in.Paused {
 		in.Reason = e.Reason
 	}

@@ -13,11 +13,11 @@ func (e Paused) apply(in *Instance, _ Commit) {
 	in.Paused, in.Reason, in.Claim = true, e.Reason, nil
 }
 
-// Resumed ends a pause.
+// Resumed ends a pause. The reason of the newest move holds again.
 type Resumed struct{ Reason string }
 
 func (e Resumed) apply(in *Instance, _ Commit) {
-	in.Paused, in.Reason, in.Faults = false, e.Reason, 0
+	in.Paused, in.Reason, in.Faults = false, in.MoveReason, 0
 }
 
 // decide stops dispatch; a claim ends with it.

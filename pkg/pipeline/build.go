@@ -2,9 +2,12 @@ package pipeline
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/verdict"
 	"github.com/signalbox/signalbox/pkg/work"
 )
 
@@ -65,12 +68,28 @@ func (c completion) build(s Build) {
 		}
 	}
 	c.put("build", b)
+	c.tested()
 	if !c.success() {
 		review := c.doc.Review
 		said := "The build fails.\n\n" + strings.Join(b.Errors, "\n\n")
 		review.Completed, review.FeedbackForWriter = false, &said
 		c.put("review", review)
 	}
+}
+
+// tested states whether a required test is missing, for the gate of the lifecycle. A test in
+// a file of the product, as of Rust, is found by its name where it ran.
+func (c completion) tested() {
+	doc := c.doc
+	for _, ev := range c.r.Evidence {
+		if doc.testMissing() && ev.Name == work.Tests && ev.Judgement != nil {
+			doc.Writer.TestWritten = slices.ContainsFunc(ev.Judgement.Tests, func(t verdict.ShownTest) bool { return t.By != "" })
+		}
+	}
+	if doc.Writer.TestWritten != c.doc.Writer.TestWritten {
+		c.put("writer", doc.Writer)
+	}
+	c.remember("test_missing", strconv.FormatBool(doc.testMissing()))
 }
 
 // run records one command.

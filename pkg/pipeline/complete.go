@@ -160,6 +160,12 @@ func (c completion) review(s Review) {
 	case s.Verdict == Rejected && !fresh:
 		s.FeedbackForWriter = c.feedback(s)
 	}
+	if s.Verdict == Approved && c.doc.testMissing() {
+		issue := "The analysis requires a test and the change has none: " + c.doc.Analysis.TestRequirement.wanted()
+		s.Findings.Issues = append(s.Findings.Issues, Finding{Issue: issue, Severity: "major"})
+		s.Verdict, s.FeedbackForWriter = Rejected, &issue
+		c.r.Summary = "Rejected: " + issue
+	}
 	s.Completed = true
 	c.summary(gist(s))
 	c.remember("verdict", string(s.Verdict))

@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/verdict"
 	"github.com/signalbox/signalbox/pkg/work"
 )
 
@@ -146,5 +148,46 @@ func TestAnAnswerCompletesNothing(t *testing.T) {
 	a.Question = &a.Questions[0]
 	if out, err := Complete(a, nil, success("Here.")); err != nil || len(out.Sections) != 0 || len(out.Data) != 0 {
 		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+func TestARequiredTestThatIsMissingRejectsTheChangeWhateverTheReviewerSays(t *testing.T) {
+	const required, written = `{"completed": true, "test_requirement": {"required": true, "type": "unit", "location": "a_test.go", "description": "that it rounds"}}`, `{"test_written": true}`
+	for name, c := range map[string]struct {
+		analysis, writer string
+		want             Verdict
+	}{
+		"a required test is missing":       {required, `{}`, Rejected},
+		"a required test is there":         {required, written, Approved},
+		"no test is required":              {`{"completed": true, "test_requirement": {"required": false}}`, `{}`, Approved},
+		"a test of the repository will do": {`{"completed": true, "test_requirement": {"required": true, "type": "existing"}}`, `{}`, Approved},
+	} {
+		a := assignment("reviewer")
+		a.Sections = map[string]json.RawMessage{"analysis": json.RawMessage(c.analysis), "writer": json.RawMessage(c.writer)}
+		r := success("Looks good.")
+		r.Sections = map[string]string{"review": `{"verdict": "APPROVED"}`}
+		out, s := completed[Review](t, a, r)
+		if s.Verdict != c.want || out.Data["verdict"] != string(c.want) {
+			t.Errorf("%s: the verdict is %s, and %s for the rules", name, s.Verdict, out.Data["verdict"])
+		}
+		if c.want == Rejected && !strings.Contains(text(s.FeedbackForWriter), "that it rounds (a_test.go)") {
+			t.Errorf("%s: the writer gets %q", name, text(s.FeedbackForWriter))
+		}
+		a = assignment("build")
+		a.Sections = map[string]json.RawMessage{"analysis": json.RawMessage(c.analysis), "writer": json.RawMessage(c.writer)}
+		if out, _ := completed[Build](t, a, success("")); out.Data["test_missing"] != strconv.FormatBool(c.want == Rejected) {
+			t.Errorf("%s: test_missing is %q", name, out.Data["test_missing"])
+		}
+	}
+}
+
+func TestANewTestInAFileOfTheProductIsWritten(t *testing.T) {
+	a := assignment("build")
+	a.Sections = map[string]json.RawMessage{"analysis": json.RawMessage(`{"completed": true, "test_requirement": {"required": true, "type": "unit"}}`)}
+	r := success("")
+	r.Evidence = []instance.Evidence{{Name: work.Tests, OK: true, Judgement: &verdict.Judgement{Tests: []verdict.ShownTest{{Name: "round::tests::up", By: "writer"}}}}}
+	out, err := Complete(a, nil, r)
+	if err != nil || out.Data["test_missing"] != "false" || !strings.Contains(out.Sections["writer"], `"test_written":true`) {
+		t.Errorf("test_missing is %q, the writer's section %q: %v", out.Data["test_missing"], out.Sections["writer"], err)
 	}
 }

@@ -1,5 +1,7 @@
 package pipeline
 
+import "strings"
+
 // Triage says whether the issue is one for the pipeline.
 type Triage struct {
 	Completed       bool    `json:"completed"`
@@ -33,6 +35,23 @@ type TestRequirement struct {
 	Type        string `json:"type"` // regression, unit, …
 	Location    string `json:"location"`
 	Description string `json:"description"`
+}
+
+// existingTest is the type of a requirement that a test of the repository fulfils.
+const existingTest = "existing"
+
+// wanted describes the required test.
+func (t TestRequirement) wanted() string {
+	if t.Location == "" {
+		return t.Description
+	}
+	return strings.TrimSpace(t.Description + " (" + t.Location + ")")
+}
+
+// testMissing reports whether the analysis requires a new test that the change does not have.
+func (d Document) testMissing() bool {
+	t := d.Analysis.TestRequirement
+	return d.Analysis.Completed && t.Required && t.Type != existingTest && !d.Writer.TestWritten
 }
 
 // Writer says what was changed.

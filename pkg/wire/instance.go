@@ -16,7 +16,7 @@ func view(in instance.Instance, past []string) *pb.Instance {
 		Instance: in.ID, Workflow: in.Workflow, Definition: in.Definition, State: in.State, Kind: string(in.Kind), Owner: in.Owner,
 		EnteredAt: stamp(in.EnteredAt), PreviousStates: past, Visits: each(in.Visits, visit), Iteration: i32(in.Iteration),
 		Returns: i32(in.Returns), Loop: in.Loop, Claim: claimant(in.Claim), Work: in.Work, Paused: in.Paused, Closed: string(in.Closed),
-		Reason: in.Reason, Base: in.Base, Head: in.Head, Bundles: each(in.Bundles, bundle), Evidence: Evidence(in.Evidence),
+		Reason: in.Reason, MoveReason: in.MoveReason, Base: in.Base, Head: in.Head, Bundles: each(in.Bundles, bundle), Evidence: Evidence(in.Evidence),
 		LastResult: last(in.Last), LastState: in.LastState, Failure: failure(in.Failure), Faults: i32(in.Faults),
 		Questions: each(in.Questions, Question), Notes: each(in.Notes, note), Artifacts: each(in.Artifacts, artifact),
 		Issue: Issue(in.Issue), OpenedAt: stamp(in.OpenedAt), Seq: in.Seq, UpdatedAt: stamp(in.UpdatedAt), Entered: in.Entered,

@@ -33,7 +33,7 @@ func ToLive(l *pb.LiveInstance) instance.Instance {
 		Level: workflow.Level(name(p.GetLevel())), Previous: series.New(each(p.GetPreviousStates(), name)...),
 		Visits: each(p.GetVisits(), toVisit), Iteration: int(p.GetIteration()), Returns: int(p.GetReturns()), Loop: p.GetLoop(),
 		Claim: toClaim(p.GetClaim()), Tokens: l.GetTokens(), Work: p.GetWork(), Direct: l.GetDirect(), Paused: p.GetPaused(),
-		Closed: instance.Closed(p.GetClosed()), Reason: p.GetReason(), Base: p.GetBase(), Head: p.GetHead(),
+		Closed: instance.Closed(p.GetClosed()), Reason: p.GetReason(), MoveReason: p.GetMoveReason(), Base: p.GetBase(), Head: p.GetHead(),
 		Bundles: each(p.GetBundles(), toBundle), Evidence: ToEvidence(p.GetEvidence()), Last: toLast(p.GetLastResult()),
 		LastState: name(p.GetLastState()), Faults: int(p.GetFaults()), Failures: each(l.GetFailures(), ToFailures), Failed: p.GetFailed(),
 		Failure:   instance.Signature{Value: p.GetFailure().GetSignature(), Repeats: int(p.GetFailure().GetRepeats())},

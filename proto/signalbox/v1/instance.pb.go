@@ -98,7 +98,9 @@ type Instance struct {
 	// Since when the deadlines of the current stay count, where that is earlier than entered_at.
 	DeadlinesSince *timestamppb.Timestamp `protobuf:"bytes,52,opt,name=deadlines_since,json=deadlinesSince,proto3" json:"deadlines_since,omitempty"`
 	// The newest stay in a wait that was left; a resumed one goes on with its deadlines.
-	LeftWait      *LeftWait `protobuf:"bytes,53,opt,name=left_wait,json=leftWait,proto3" json:"left_wait,omitempty"`
+	LeftWait *LeftWait `protobuf:"bytes,53,opt,name=left_wait,json=leftWait,proto3" json:"left_wait,omitempty"`
+	// The reason of the newest move; while paused, reason is that of the pause.
+	MoveReason    string `protobuf:"bytes,54,opt,name=move_reason,json=moveReason,proto3" json:"move_reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -502,6 +504,13 @@ func (x *Instance) GetLeftWait() *LeftWait {
 		return x.LeftWait
 	}
 	return nil
+}
+
+func (x *Instance) GetMoveReason() string {
+	if x != nil {
+		return x.MoveReason
+	}
+	return ""
 }
 
 // LeftWait is a stay in a waiting state that was left.
@@ -1459,7 +1468,7 @@ var File_signalbox_v1_instance_proto protoreflect.FileDescriptor
 
 const file_signalbox_v1_instance_proto_rawDesc = "" +
 	"\n" +
-	"\x1bsignalbox/v1/instance.proto\x12\fsignalbox.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19signalbox/v1/result.proto\"\xe3\x11\n" +
+	"\x1bsignalbox/v1/instance.proto\x12\fsignalbox.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19signalbox/v1/result.proto\"\x84\x12\n" +
 	"\bInstance\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12\x1a\n" +
 	"\bworkflow\x18\x02 \x01(\tR\bworkflow\x12\x1e\n" +
@@ -1521,7 +1530,9 @@ const file_signalbox_v1_instance_proto_rawDesc = "" +
 	"total_time\x182 \x01(\v2\x19.google.protobuf.DurationR\ttotalTime\x12+\n" +
 	"\x06raised\x183 \x01(\v2\x13.signalbox.v1.RaiseR\x06raised\x12C\n" +
 	"\x0fdeadlines_since\x184 \x01(\v2\x1a.google.protobuf.TimestampR\x0edeadlinesSince\x123\n" +
-	"\tleft_wait\x185 \x01(\v2\x16.signalbox.v1.LeftWaitR\bleftWait\x1a7\n" +
+	"\tleft_wait\x185 \x01(\v2\x16.signalbox.v1.LeftWaitR\bleftWait\x12\x1f\n" +
+	"\vmove_reason\x186 \x01(\tR\n" +
+	"moveReason\x1a7\n" +
 	"\tVarsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a;\n" +

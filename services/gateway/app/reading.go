@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"encoding/json"
 	"hash"
 	"io"
 	"net"
@@ -63,11 +64,12 @@ func address(peer string) string {
 	return ip.String()
 }
 
-// readBody reads a delivery, and writes it to the macs as it comes. A delivery that
+// readBody reads a delivery, and writes it to the macs as it comes. It returns the delivery,
+// or where that is longer its first maxKept bytes and one more. A delivery that
 // comes slowly is given up: its first KiB within a second, each further part, too.
 func readBody(rw http.ResponseWriter, r *http.Request, macs []hash.Hash) ([]byte, error) {
 	control, end := http.NewResponseController(rw), time.Now().Add(deliveryRead)
-	var body bytes.Buffer
+	var body beginning
 	to := []io.Writer{&body}
 	for _, mac := range macs {
 		to = append(to, mac)
@@ -81,11 +83,40 @@ func readBody(rw http.ResponseWriter, r *http.Request, macs []hash.Hash) ([]byte
 		_ = control.SetReadDeadline(until) // a test's recorder has none
 		if _, err := io.CopyN(all, from, size); err == io.EOF {
 			_ = control.SetReadDeadline(end)
-			return body.Bytes(), nil
+			return body.bytes, nil
 		} else if err != nil {
 			return nil, err
 		}
 	}
+}
+
+// beginning is a writer that keeps the first maxKept bytes, and one more if there are any.
+type beginning struct{ bytes []byte }
+
+func (b *beginning) Write(p []byte) (int, error) {
+	b.bytes = append(b.bytes, p[:min(len(p), maxKept+1-len(b.bytes))]...)
+	return len(p), nil
+}
+
+// outline returns a JSON object of the members that are whole in the beginning of one, and
+// whether the repository is among them. A push of many commits names it before those.
+func outline(start []byte) ([]byte, bool) {
+	d := json.NewDecoder(bytes.NewReader(start))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil, false
+	}
+	members := map[string]json.RawMessage{}
+	for d.More() {
+		key, err := d.Token()
+		name, isName := key.(string)
+		var value json.RawMessage
+		if err != nil || !isName || d.Decode(&value) != nil {
+			break
+		}
+		members[name] = value
+	}
+	whole, err := json.Marshal(members)
+	return whole, err == nil && members["repository"] != nil
 }
 
 // refusals bounds how often a refusal is logged: strangers cause them. The zero refusals

@@ -36,7 +36,8 @@ type Webhook struct {
 
 // The limits of one delivery.
 const (
-	maxDelivery    = 5 << 20                // bytes
+	maxDelivery    = 25 << 20               // bytes; GitHub sends no larger ones
+	maxKept        = 5 << 20                // bytes of a delivery that are read and not only checked
 	deliveryRead   = 10 * time.Second       // for its body
 	deliveryStored = 900 * time.Millisecond // for the log's acknowledgement
 	deliveryPart   = time.Second            // for its first KiB, and for each part after that
@@ -174,6 +175,11 @@ func (w *webhook) take(rw http.ResponseWriter, r *http.Request) (status int, why
 	if !signs(macs, given) {
 		return http.StatusUnauthorized, "X-Hub-Signature-256 is of none of the secrets"
 	}
+	if len(body) > maxKept {
+		if body, ok = outline(body[:maxKept]); !ok {
+			return http.StatusRequestEntityTooLarge, fmt.Sprintf("of a delivery above %d bytes the first have to name the repository", maxKept)
+		}
+	}
 	if err := w.keep(r.Context(), to, r.Header.Get("X-GitHub-Delivery"), body); err != nil {
 		w.log.Warn("a delivery is not kept, the forge has to deliver it again", "error", err)
 		return http.StatusServiceUnavailable, "it cannot be kept now: deliver it again"
@@ -210,5 +216,5 @@ func unpacked(header nats.Header, data []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return io.ReadAll(io.LimitReader(z, maxDelivery+1))
+	return io.ReadAll(io.LimitReader(z, maxKept+1))
 }

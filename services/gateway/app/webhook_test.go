@@ -281,12 +281,30 @@ func TestADeliveryOfAnotherFormIsRefused(t *testing.T) {
 			r.Header.Set("X-Hub-Signature-256", r.Header.Get("X-Hub-Signature-256")[:20])
 		}, "{}", http.StatusUnauthorized},
 		{"too large a body", func(*http.Request) {}, strings.Repeat(" ", maxDelivery+1), http.StatusRequestEntityTooLarge},
-		{"a large body", func(*http.Request) {}, `{"a":"` + strings.Repeat("x", maxDelivery-8) + `"}`, http.StatusAccepted},
+		{"a large body", func(*http.Request) {}, `{"a":"` + strings.Repeat("x", maxKept-8) + `"}`, http.StatusAccepted},
+		{"a push of 20 MB", func(*http.Request) {}, `{"ref":"refs/heads/main","repository":{"full_name":"acme/widgets"},"commits":["` + strings.Repeat("x", 20<<20) + `"]}`, http.StatusAccepted},
+		{"20 MB that name no repository", func(*http.Request) {}, `{"commits":["` + strings.Repeat("x", 20<<20) + `"]}`, http.StatusRequestEntityTooLarge},
 	} {
 		r := posted("push", strings.ReplaceAll(c.name, " ", "-"), "s3cret", []byte(c.body))
 		c.change(r)
 		if got := h.answer(r); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+func TestOfALargeDeliveryTheWholeMembersAreKept(t *testing.T) {
+	for start, want := range map[string]string{
+		`{"ref":"a","repository":{"full_name":"o/r"},"commits":[{"id":`: `{"ref":"a","repository":{"full_name":"o/r"}}`,
+		`{"repository":{"full_name":"o/r"},"com`:                        `{"repository":{"full_name":"o/r"}}`,
+		`{"commits":[{"id":`:                                            "",
+		`["repository"`:                                                 "",
+		`{"repository":{"full_na`:                                       "",
+		`{"repository":nonsense}}}`:                                     "",
+	} {
+		got, ok := outline([]byte(start))
+		if ok != (want != "") || ok && string(got) != want {
+			t.Errorf("of %s it keeps %s, %v", start, got, ok)
 		}
 	}
 }

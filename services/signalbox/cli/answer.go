@@ -35,7 +35,7 @@ func (c answerCommand) Run(ctx context.Context, env *term.Env) error {
 		return service.Usagef("--question %d: questions count from 1", c.Question)
 	}
 	var before view.Instance
-	err := c.call(ctx, env, func(ctx context.Context, s system) error {
+	err := c.callOne(ctx, env, &c.ID, func(ctx context.Context, s system) error {
 		in, err := s.Get(ctx, c.ID)
 		before = view.Of(in)
 		return err

@@ -31,7 +31,7 @@ func (c diffCommand) Run(ctx context.Context, env *term.Env) error {
 	if c.Attempt < 0 {
 		return service.Usagef("--attempt %d: want 1 for the first change", c.Attempt)
 	}
-	return c.read(ctx, env, func(ctx context.Context, s reader) (err error) {
+	return c.readOne(ctx, env, &c.ID, func(ctx context.Context, s reader) (err error) {
 		in, err := s.Get(ctx, c.ID)
 		if err != nil {
 			return err

@@ -9,11 +9,14 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
-type explainCommand struct{ readingOne }
+type explainCommand struct {
+	readingOne
+	Rules bool `name:"rules" env:"-" help:"Print the guards of the rules, too, and the values that they read."`
+}
 
 // Run prints why an instance does not move and what would move it.
 func (c explainCommand) Run(ctx context.Context, env *term.Env) error {
-	return c.read(ctx, env, func(ctx context.Context, s reader) error {
+	return c.readOne(ctx, env, &c.ID, func(ctx context.Context, s reader) error {
 		in, err := s.Get(ctx, c.ID)
 		if err != nil {
 			return err
@@ -30,6 +33,6 @@ func (c explainCommand) Run(ctx context.Context, env *term.Env) error {
 		if err != nil {
 			return fmt.Errorf("the definition of %s: %w", c.ID, err)
 		}
-		return view.Explain(env, def, one).Print(env)
+		return view.Explain(env, def, one).Print(env, c.Rules)
 	})
 }

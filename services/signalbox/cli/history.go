@@ -10,12 +10,13 @@ import (
 
 type historyCommand struct {
 	readingOne
+	All    bool   `name:"all" short:"a" env:"-" help:"Also the events that only say how work is given out: dispatched, claimed, reported, spent."`
 	Format string `name:"format" env:"-" enum:"events,task" default:"events" help:"events, or task: the events of the task lifecycle, one line of JSON each."`
 }
 
 // Run prints the events of an instance.
 func (c historyCommand) Run(ctx context.Context, env *term.Env) error {
-	return c.read(ctx, env, func(ctx context.Context, s reader) error {
+	return c.readOne(ctx, env, &c.ID, func(ctx context.Context, s reader) error {
 		commits, err := s.History(ctx, c.ID, 0)
 		if err != nil {
 			return err
@@ -28,6 +29,6 @@ func (c historyCommand) Run(ctx context.Context, env *term.Env) error {
 			}
 			return nil
 		}
-		return view.Table(env, view.History(c.ID, commits))
+		return view.Table(env, view.History(c.ID, commits), c.All)
 	})
 }

@@ -22,8 +22,8 @@ type instanceArg struct {
 
 // send sends a command to the instance. It prints the result, which said describes.
 func (c instanceArg) send(ctx context.Context, env *term.Env, name string, cmd *pb.Command, said func(view.Instance) string) error {
-	cmd.Instance = c.ID
-	return c.call(ctx, env, func(ctx context.Context, s system) error {
+	return c.callOne(ctx, env, &c.ID, func(ctx context.Context, s system) error {
+		cmd.Instance = c.ID
 		reply, err := s.Do(ctx, name, cmd)
 		if err != nil {
 			return err
@@ -36,7 +36,7 @@ func (c instanceArg) send(ctx context.Context, env *term.Env, name string, cmd *
 // sendSignal sends a signal as the person at this machine and prints the result.
 func (c instanceArg) sendSignal(ctx context.Context, env *term.Env, name string, data map[string]string) error {
 	data["operator"] = "true"
-	return c.call(ctx, env, func(ctx context.Context, s system) error {
+	return c.callOne(ctx, env, &c.ID, func(ctx context.Context, s system) error {
 		before, err := s.Get(ctx, c.ID)
 		if err != nil {
 			return err

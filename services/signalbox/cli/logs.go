@@ -40,7 +40,7 @@ func (c logsCommand) Run(ctx context.Context, env *term.Env) error {
 	var steps view.Steps
 	var last uint64
 	closed := false
-	err := c.read(ctx, env, func(ctx context.Context, s reader) error {
+	err := c.readOne(ctx, env, &c.ID, func(ctx context.Context, s reader) error {
 		records, err := s.History(ctx, c.ID, 0)
 		if err != nil {
 			return err

@@ -37,10 +37,38 @@ func meant(ctx context.Context, l lister, err error) error {
 	return err
 }
 
+// completed calls f. Where f finds no instance of the id, and the id is the end of exactly
+// one, it calls f again with that one's id. f has changed nothing by then.
+func completed(ctx context.Context, l lister, id *string, f func() error) error {
+	err := f()
+	no := new(instance.Refusal)
+	if !errors.As(err, &no) || no.Code != instance.CodeUnknownInstance || no.Instance != *id {
+		return err
+	}
+	all, failed := l.List(ctx, &pb.ListRequest{All: true})
+	if failed != nil {
+		return err
+	}
+	var ends []string
+	for _, s := range all {
+		if strings.HasSuffix(s.GetInstance(), "/"+plain(*id)) {
+			ends = append(ends, s.GetInstance())
+		}
+	}
+	if len(ends) != 1 {
+		return err
+	}
+	*id = ends[0]
+	return f()
+}
+
+// plain is an id as people write it, acme/widgets#12 or #12, without the sign.
+func plain(id string) string { return strings.ReplaceAll(strings.TrimPrefix(id, "#"), "#", "/") }
+
 // likely returns the id that a wrong one stands for: the only one that ends with it, or the
 // nearest of the same number. Another number is another issue.
 func likely(wrong string, ids []string) string {
-	wrong = strings.ReplaceAll(strings.TrimPrefix(wrong, "#"), "#", "/")
+	wrong = plain(wrong)
 	number := wrong[strings.LastIndexByte(wrong, '/')+1:]
 	var end, same []string
 	for _, id := range ids {

@@ -70,6 +70,14 @@ func (r reading) read(ctx context.Context, env *term.Env, f func(context.Context
 	return errors.Join(meant(ctx, stopped, f(ctx, stopped)), log.Close(ctx))
 }
 
+// readOne is read for one instance. Where none has the id, and the id is the end of exactly
+// one, such as 12 of acme/widgets/12, id becomes that one's.
+func (r reading) readOne(ctx context.Context, env *term.Env, id *string, f func(context.Context, reader) error) error {
+	return r.read(ctx, env, func(ctx context.Context, s reader) error {
+		return completed(ctx, s, id, func() error { return f(ctx, s) })
+	})
+}
+
 // readingOne has the flags of the commands that read one instance.
 type readingOne struct {
 	reading

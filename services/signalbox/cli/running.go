@@ -65,6 +65,14 @@ func (r running) call(ctx context.Context, env *term.Env, f func(context.Context
 	return r.callOn(ctx, env, s, f)
 }
 
+// callOne is call for one instance. Where none has the id, and the id is the end of exactly
+// one, id becomes that one's.
+func (r running) callOne(ctx context.Context, env *term.Env, id *string, f func(context.Context, system) error) error {
+	return r.call(ctx, env, func(ctx context.Context, s system) error {
+		return completed(ctx, s, id, func() error { return f(ctx, s) })
+	})
+}
+
 // callOn is call on an open connection.
 func (r running) callOn(ctx context.Context, env *term.Env, s system, f func(context.Context, system) error) error {
 	limited, cancel := context.WithTimeout(ctx, r.Timeout)

@@ -11,7 +11,7 @@ type showCommand struct{ readingOne }
 
 // Run prints one instance.
 func (c showCommand) Run(ctx context.Context, env *term.Env) error {
-	return c.read(ctx, env, func(ctx context.Context, s reader) error {
+	return c.readOne(ctx, env, &c.ID, func(ctx context.Context, s reader) error {
 		in, err := s.Get(ctx, c.ID)
 		if err != nil {
 			return err

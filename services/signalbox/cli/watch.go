@@ -43,8 +43,11 @@ func (c watchCommand) Run(ctx context.Context, env *term.Env) error {
 			from, err = s.Newest(ctx)
 			return err
 		}
-		from, err = w.start(ctx, s)
-		return err
+		return completed(ctx, s, &c.ID, func() error {
+			w.id = c.ID
+			from, err = w.start(ctx, s)
+			return err
+		})
 	})
 	if err != nil {
 		return err

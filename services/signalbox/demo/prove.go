@@ -29,7 +29,7 @@ func (s *story) history(ctx context.Context, c *client.Client, id string) error 
 		return err
 	}
 	if s.env.JSON {
-		return view.Table(s.env, view.History(id, records))
+		return view.Table(s.env, view.History(id, records), false)
 	}
 	s.n.Title("The history of %s: %d commits on the log", id, len(records))
 	table := s.env.Table("seq", "time", "from", "to", "after", "actor", "reason").Narrow("reason", "actor", "from", "to")

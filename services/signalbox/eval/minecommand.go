@@ -134,5 +134,23 @@ func (c Mine) print(env *term.Env, cases []Case, all []dropped, took time.Durati
 	for _, reason := range reasons {
 		env.Printf("%6d dropped: %s\n", count[reason], reason)
 	}
+	for _, line := range c.advice(len(cases), count) {
+		env.Printf("%s\n", line)
+	}
 	return nil
+}
+
+// advice says whether the cases are enough to tell brains apart, and how to get more and
+// better ones.
+func (c Mine) advice(cases int, dropped map[string]int) (lines []string) {
+	if needed := casesFor(usualSplit); cases < needed {
+		lines = append(lines, fmt.Sprintf("A difference of 10 points between two brains wants about %d cases: mine more repositories, or more of this one's history.", needed))
+	}
+	if n := dropped[noNames]; n > 0 && !c.Uncompiled {
+		lines = append(lines, fmt.Sprintf("--uncompiled keeps the %d whose tests do not compile without the change.", n))
+	}
+	if c.Issues == "" {
+		lines = append(lines, "--issues OWNER/NAME takes the text of a case from the issue that its change closes, which says more than the change's message.")
+	}
+	return lines
 }

@@ -64,6 +64,7 @@ type Difference struct {
 	Solved  Interval `json:"solved"`  // difference of the shares
 	P       float64  `json:"p"`       // of the sign test over the cases
 	Settled bool     `json:"settled"` // P is below 0.05
+	Needed  int      `json:"needed"`  // cases that a difference of 10 points wants
 	USD     float64  `json:"usd"`     // difference of the means of a run
 	Seconds float64  `json:"seconds"`
 }
@@ -171,7 +172,22 @@ func compare(a, b string, runs []Run) Difference {
 	d.Solved = bootstrap(solved)
 	d.P = signTest(d.OnlyA, d.OnlyB)
 	d.Settled = d.P < 0.05
+	d.Needed = casesFor(float64(d.OnlyA+d.OnlyB) / float64(d.Cases))
 	return d
+}
+
+// usualSplit is the share of cases at which two brains differ where nothing better is known.
+const usualSplit = 0.2
+
+// casesFor returns how many cases a difference of 10 points wants, to be found at the level of
+// 5 % with a power of 80 %. split is the share of cases that one of the two brains alone
+// solves. It is taken for usualSplit where it is smaller: few cases show few differences.
+// (Connor, Sample size for testing differences in proportions for the paired-sample design.)
+func casesFor(split float64) int {
+	const difference, level, power = 0.10, 1.960, 0.842
+	split = max(split, usualSplit)
+	root := level*math.Sqrt(split) + power*math.Sqrt(split-difference*difference)
+	return int(math.Ceil(root * root / (difference * difference)))
 }
 
 // signTest returns how likely a split at least as uneven is, if neither is better.

@@ -3,6 +3,7 @@ package eval
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -31,6 +32,31 @@ func TestTheSignTestIsExact(t *testing.T) {
 		if got := signTest(c.a, c.b); math.Abs(got-c.p) > 1e-12 {
 			t.Errorf("%d to %d: %g, want %g", c.a, c.b, got, c.p)
 		}
+	}
+}
+
+func TestTheNumberOfCasesOfADifferenceOfTenPointsIsThatOfTheLiterature(t *testing.T) {
+	// Connor, Biometrics 43 (1987): (z₀.₉₇₅√ψ + z₀.₈√(ψ−δ²))²/δ² with δ = 0.1.
+	for split, want := range map[float64]int{0: 155, 0.2: 155, 0.3: 234, 0.5: 391} {
+		if got := casesFor(split); got != want {
+			t.Errorf("where the brains differ at %g of the cases it is %d, want %d", split, got, want)
+		}
+	}
+	d := compare("a", "b", []Run{{Case: "1", Brain: "a", Solved: true}, {Case: "1", Brain: "b"}})
+	if said := d.String(); !strings.Contains(said, "not settled: a difference of 10 points wants about 783 cases") {
+		t.Errorf("of one case it says %s", said)
+	}
+}
+
+func TestMiningProposesWhatGivesMoreCases(t *testing.T) {
+	lines := strings.Join(Mine{}.advice(1, map[string]int{noNames: 4}), "\n")
+	for _, want := range []string{"about 155 cases", "--uncompiled keeps the 4 ", "--issues OWNER/NAME"} {
+		if !strings.Contains(lines, want) {
+			t.Errorf("it proposes %q, without %q", lines, want)
+		}
+	}
+	if lines := (Mine{Uncompiled: true, Issues: "acme/widgets"}).advice(200, map[string]int{noNames: 4}); len(lines) > 0 {
+		t.Errorf("where nothing would help it proposes %q", lines)
 	}
 }
 

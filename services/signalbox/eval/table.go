@@ -100,7 +100,7 @@ func (d Difference) String() string {
 	if d.Cases == 0 {
 		return fmt.Sprintf("%s and %s were run at no case both", d.A, d.B)
 	}
-	verdict := "not settled"
+	verdict := fmt.Sprintf("not settled: a difference of 10 points wants about %d cases", d.Needed)
 	switch {
 	case d.Settled && d.OnlyA > d.OnlyB:
 		verdict = d.A + " solves more"

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/work"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
@@ -35,6 +36,9 @@ func checks(all []instance.Evidence) []Check {
 
 // resultOf describes what a piece of evidence says.
 func resultOf(e instance.Evidence) string {
+	if e.Name == work.Red && e.Command != "" { // it passes if a test fails
+		return fmt.Sprintf("%s: %s", map[bool]string{true: "a test fails, and shows the issue", false: "no test fails, so none shows the issue"}[e.OK], e.Command)
+	}
 	if e.Command != "" {
 		return fmt.Sprintf("%s (%d passed, %d failed)", e.Command, e.Passed, len(e.Failed))
 	}

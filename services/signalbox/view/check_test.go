@@ -34,7 +34,7 @@ func TestAnExplanationEndsWithTheChecksAndWhatTheySaw(t *testing.T) {
 	env, out := screen(0)
 	e := Explain(env, def, Instance{Instance: "s", State: "pushed", Kind: workflow.Work, Owner: "shepherd", Head: "5f445b08b550",
 		Evidence: gates})
-	if err := e.Print(env); err != nil || !strings.HasSuffix(out.String(), table) {
+	if err := e.Print(env, true); err != nil || !strings.HasSuffix(out.String(), table) {
 		t.Errorf("%v\n%s", err, out)
 	}
 	if c := e.Checks[2]; c.Verdict != instance.VerdictPending || c.Says != "0 of 1 approvals" || c.Seen["ann"] != "dismissed" ||

@@ -28,7 +28,7 @@ func TestAPageAndAnExplanationSayWhichConfigurationIsInForce(t *testing.T) {
 			in := Instance{Instance: "a/1", State: "implementing", Kind: workflow.Work, Owner: "developer", Issue: instance.Issue{Config: c.config}}
 			for what, printed := range map[string]func(*term.Env) error{
 				"the page":        func(env *term.Env) error { return Page(env, in) },
-				"the explanation": func(env *term.Env) error { return Explain(env, def, in).Print(env) },
+				"the explanation": func(env *term.Env) error { return Explain(env, def, in).Print(env, true) },
 			} {
 				env, out := screen(0)
 				if err := printed(env); err != nil {

@@ -17,21 +17,23 @@ import (
 // Explanation is the JSON of `explain`: why an instance does not move and what would
 // move it.
 type Explanation struct {
-	Instance string   `json:"instance"`
-	State    string   `json:"state"`
-	About    string   `json:"about"` // the description of the state
-	Kind     string   `json:"kind"`
-	Owner    string   `json:"owner"`
-	Claim    *Claim   `json:"claim"`
-	Why      string   `json:"why"`    // the reason that it does not move
-	Help     []string `json:"help"`   // commands that may help
-	Always   []Rule   `json:"always"` // rules that need no result and no signal
-	Rules    []Rule   `json:"rules"`
-	Signals  []Rule   `json:"signals"`
-	Next     []string `json:"next"` // states that the table permits
-	Gates    []Rule   `json:"gates"`
-	Limits   []Rule   `json:"limits"`
-	Checks   []Check  `json:"checks"` // evidence that guards may read
+	Instance string `json:"instance"`
+	State    string `json:"state"`
+	About    string `json:"about"` // the description of the state
+	Kind     string `json:"kind"`
+	Owner    string `json:"owner"`
+	Claim    *Claim `json:"claim"`
+	Why      string `json:"why"` // the reason that it does not move
+	// Questions are those that people have not answered, with their numbers.
+	Questions []instance.Question `json:"questions"`
+	Help      []string            `json:"help"`   // commands that may help
+	Always    []Rule              `json:"always"` // rules that need no result and no signal
+	Rules     []Rule              `json:"rules"`
+	Signals   []Rule              `json:"signals"`
+	Next      []string            `json:"next"` // states that the table permits
+	Gates     []Rule              `json:"gates"`
+	Limits    []Rule              `json:"limits"`
+	Checks    []Check             `json:"checks"` // evidence that guards may read
 	// Proof says whether tests show the change to be a solution; empty: there is no change.
 	Proof  string `json:"proof"`
 	Failed string `json:"failed"` // what failed last, with the first lines of it; empty: nothing did
@@ -65,6 +67,7 @@ func Explain(env *term.Env, def *workflow.Definition, in Instance) Explanation {
 		head: in.Head,
 	}
 	e.Why, e.Help = why(env, in)
+	e.Questions = some(in.Open())
 	if e.Help == nil {
 		e.Help = []string{}
 	}
@@ -313,32 +316,40 @@ func engine(signal string) bool {
 	return slices.Contains([]string{workflow.OnClaimed, workflow.OnEnded, workflow.OnWarning, workflow.OnAlert, workflow.OnEscalation}, signal)
 }
 
-// Print prints the explanation.
-func (e Explanation) Print(env *term.Env) error {
+// Print prints the explanation, with guards the guards of the rules, too, and the values that
+// they read.
+func (e Explanation) Print(env *term.Env, guards bool) error {
 	if env.JSON {
 		return env.Print(e)
 	}
 	p := page{env}
 	env.Printf("%s  %s\n%s\n%s\n", env.Paint(term.Bold, term.Line(e.Instance)), env.Paint(term.Place, e.State),
 		term.Wrap(term.Line(e.About), env.Width), term.Wrap(term.Text(e.Why), env.Width))
+	for i, q := range e.Questions {
+		name := ""
+		if i == 0 {
+			name = "asks"
+		}
+		p.field(name, fmt.Sprintf("Q%d. %s", q.Number, q.Text))
+	}
 	p.field("proof", e.Proof)
 	p.field("failed last", e.Failed)
 	p.field("look at", strings.ReplaceAll(e.Shape, "; ", "\n"))
 	p.templates(e.Templates)
 	p.field("configured", e.Configured)
 	p.field("try", strings.Join(e.Help, "\n"))
-	p.rules("always", e.Always)
-	p.rules("on a result", e.Rules)
-	p.rules("on a signal", e.Signals)
+	p.rules("always", e.Always, guards)
+	p.rules("on a result", e.Rules, guards)
+	p.rules("on a signal", e.Signals, guards)
 	p.field("permitted", strings.Join(e.Next, ", "))
-	p.rules("gates", e.Gates)
-	p.rules("limits", e.Limits)
+	p.rules("gates", e.Gates, guards)
+	p.rules("limits", e.Limits, guards)
 	p.checks(e.Checks, e.head)
 	return nil
 }
 
-// rules writes a line for each rule.
-func (p page) rules(title string, rules []Rule) {
+// rules writes a line for each rule, with guards its guard and the values that it reads, too.
+func (p page) rules(title string, rules []Rule, guards bool) {
 	for i, r := range rules {
 		name := ""
 		if i == 0 {
@@ -356,6 +367,10 @@ func (p page) rules(title string, rules []Rule) {
 		}
 		if r.Reason != "" {
 			text += ": " + r.Reason
+		}
+		if !guards {
+			p.field(name, text)
+			continue
 		}
 		if r.When != "" {
 			text += "\n  when " + term.Line(r.When)

@@ -2,15 +2,24 @@ package view
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/workflow"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
-// Table prints events as a table without heartbeats. As JSON it prints one line for
-// each event, also for heartbeats.
-func Table(env *term.Env, events []Event) error {
+// machinery reports whether an event only says how work is given out, or repeats the move
+// that follows it.
+func machinery(event string) bool {
+	return slices.Contains([]string{"dispatched", "claimed", "spent", "reported"}, event)
+}
+
+// Table prints events for people, each with its reason on lines of its own, and without
+// those that only say how work is given out, unless all are wanted. Heartbeats are never
+// printed. As JSON it prints one line for each event, also for heartbeats.
+func Table(env *term.Env, events []Event, all bool) error {
 	if env.JSON {
 		for _, e := range events {
 			if err := env.Print(e); err != nil {
@@ -19,26 +28,46 @@ func Table(env *term.Env, events []Event) error {
 		}
 		return nil
 	}
-	t := env.Table("seq", "time (utc)", "event", "from", "to", "actor", "reason").Narrow("reason", "actor", "from", "to", "event")
-	var last time.Time
-	for _, e := range events {
-		if e.Event == "lease_extended" {
-			continue
+	wide := 0
+	events = slices.DeleteFunc(slices.Clone(events), func(e Event) bool {
+		omitted := e.Event == "lease_extended" || !all && machinery(e.Event)
+		if !omitted {
+			wide = max(wide, len(fmt.Sprint(e.Seq)))
 		}
-		name, to := term.Cell{Style: e.style(), Text: e.name()}, term.Cell{Style: e.toStyle(), Text: e.To}
-		t.Row(e.Seq, clock(last, e.Time), name, e.From, to, e.Actor, cut(e.Reason, 80))
-		last = e.Time
+		return omitted
+	})
+	day := ""
+	margin := strings.Repeat(" ", wide+len("  15:04:05  "))
+	for _, e := range events {
+		if today := e.Time.UTC().Format(time.DateOnly); today != day {
+			day = today
+			env.Printf("%s\n", env.Paint(term.Faint, day+" UTC"))
+		}
+		line := fmt.Sprintf("%*d  %s  ", wide, e.Seq, env.Paint(term.Faint, e.Time.UTC().Format(time.TimeOnly))) + e.headline(env)
+		if e.Actor != "" {
+			line += "  " + env.Paint(term.Faint, term.Line(e.Actor))
+		}
+		env.Printf("%s\n", line)
+		if reason := strings.TrimSpace(term.Text(e.Reason)); reason != "" {
+			width := env.Width
+			if width > 0 {
+				width = max(width-len(margin), len(margin))
+			}
+			env.Printf("%s\n", term.Indent(term.Wrap(reason, width), margin))
+		}
 	}
-	return t.Print()
+	return nil
 }
 
-// clock formats the time of t, with the date if it is not that of last.
-func clock(last, t time.Time) string {
-	t = t.UTC()
-	if last.UTC().Format(time.DateOnly) == t.Format(time.DateOnly) {
-		return t.Format("15:04:05.000")
+// headline is the move, or the name of another event.
+func (e Event) headline(env *term.Env) string {
+	switch e.Event {
+	case "opened":
+		return env.Paint(e.style(), "opened in ") + env.Paint(e.toStyle(), term.Line(e.To))
+	case "moved":
+		return term.Line(e.From) + " → " + env.Paint(e.toStyle(), term.Line(e.To))
 	}
-	return t.Format("2006-01-02 15:04:05.000")
+	return env.Paint(e.style(), e.name())
 }
 
 // name returns the name of the event with the number of its question or escalation.

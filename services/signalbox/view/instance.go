@@ -47,7 +47,11 @@ type Instance struct {
 	LastResult *instance.Result     `json:"last_result"` // null: no report yet
 	Evidence   []instance.Evidence  `json:"evidence"`
 	Failure    *Failure             `json:"failure"` // null: no failure
-	Spend      Spend                `json:"spend"`
+	// QualityGatesPassed are the names of the checks that pass on the newest commit.
+	QualityGatesPassed []string `json:"quality_gates_passed"`
+	// BlockingIssues are the reasons that it is not done, each a sentence; empty: none, or it is done.
+	BlockingIssues []string `json:"blocking_issues"`
+	Spend          Spend    `json:"spend"`
 
 	Base      string              `json:"base"`
 	Head      string              `json:"head"`
@@ -194,6 +198,7 @@ func Of(p *pb.Instance) Instance {
 		in.NextDeadline = &Deadline{workflow.Level(d.GetLevel()), when(d.GetAt())}
 	}
 	in.Level, in.TimeoutS = workflow.Level(p.GetLevel()), p.GetTimeout().AsDuration().Seconds()
+	in.QualityGatesPassed, in.BlockingIssues = in.gatesPassed(), in.blocking()
 	in.TimeInStateS, in.TotalTimeS = p.GetTimeInState().AsDuration().Seconds(), p.GetTotalTime().AsDuration().Seconds()
 	return in
 }

@@ -54,7 +54,7 @@ func TestAnExplanationNamesTheTemplatesThatAreNotUsed(t *testing.T) {
 			in := Instance{Instance: "a/1", State: "implementing", Kind: workflow.Work, Owner: "developer", Notes: c.notes}
 			env, out := screen(0)
 			e := Explain(env, def, in)
-			if err := e.Print(env); err != nil {
+			if err := e.Print(env, true); err != nil {
 				t.Fatal(err)
 			}
 			var wrong []string
@@ -85,7 +85,7 @@ func TestAnExplanationNamesTheTemplatesThatAreNotUsed(t *testing.T) {
 		} {
 			env, out := screen(0)
 			env.JSON = true
-			if err := Explain(env, def, Instance{Closed: instance.Ended, Notes: notes}).Print(env); err != nil ||
+			if err := Explain(env, def, Instance{Closed: instance.Ended, Notes: notes}).Print(env, true); err != nil ||
 				!strings.Contains(out.String(), want) {
 				t.Errorf("%s, %v, want %s", out, err, want)
 			}
@@ -94,7 +94,7 @@ func TestAnExplanationNamesTheTemplatesThatAreNotUsed(t *testing.T) {
 	t.Run("without what steers the terminal, and cut", func(t *testing.T) {
 		env, out := blank()
 		in := Instance{State: "implementing", Notes: []instance.NoteEntry{noted(hostile, first+" "+hostile, testers+strings.Repeat(" and more", 1000))}}
-		if err := Explain(env, def, in).Print(env); err != nil {
+		if err := Explain(env, def, in).Print(env, true); err != nil {
 			t.Fatal(err)
 		}
 		text := out.String()

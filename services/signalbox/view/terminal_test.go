@@ -111,10 +111,10 @@ func TestNothingThatOthersWroteSteersTheTerminal(t *testing.T) {
 		change(p)
 		for screen, show := range map[string]func(*term.Env) error{
 			"show":    func(env *term.Env) error { return Page(env, Of(p)) },
-			"explain": func(env *term.Env) error { return Explain(env, def, Of(p)).Print(env) },
+			"explain": func(env *term.Env) error { return Explain(env, def, Of(p)).Print(env, false) },
 			"here":    func(env *term.Env) error { Here(env, Of(p)); return nil },
 			"ls":      func(env *term.Env) error { return List(env, Summaries([]*pb.Summary{summary})) },
-			"history": func(env *term.Env) error { return Table(env, many) },
+			"history": func(env *term.Env) error { return Table(env, many, true) },
 			"watch": func(env *term.Env) error {
 				for _, e := range many {
 					Line(env, e, time.Second, true)

@@ -91,7 +91,7 @@ func TestPagesFitTheTerminal(t *testing.T) {
 			if text := out.String(); !strings.Contains(text, "sandbox: bwrap") || !strings.Contains(text, "… 13 lines more: signalbox logs") {
 				t.Errorf("%s says %s", m.name, text)
 			}
-			if err := Explain(env, def, in).Print(env); err != nil {
+			if err := Explain(env, def, in).Print(env, true); err != nil {
 				t.Fatal(err)
 			}
 			for line := range strings.Lines(out.String()) {
@@ -115,7 +115,7 @@ func TestTheExplanation(t *testing.T) {
 	for _, m := range moments {
 		t.Run(m.name, func(t *testing.T) {
 			env, out := screen(m.minutes)
-			if err := Explain(env, def, after(m.commits)).Print(env); err != nil {
+			if err := Explain(env, def, after(m.commits)).Print(env, true); err != nil {
 				t.Fatal(err)
 			}
 			golden(t, "explain-"+m.name+".txt", out.Bytes())
@@ -126,7 +126,7 @@ func TestTheExplanation(t *testing.T) {
 func TestTheHistory(t *testing.T) {
 	t.Run("is a table for people", func(t *testing.T) {
 		env, out := screen(1660)
-		if err := Table(env, History(id, records(t))); err != nil {
+		if err := Table(env, History(id, records(t)), true); err != nil {
 			t.Fatal(err)
 		}
 		golden(t, "history.txt", out.Bytes())
@@ -134,7 +134,7 @@ func TestTheHistory(t *testing.T) {
 	t.Run("is a line an event for programs", func(t *testing.T) {
 		env, out := screen(1660)
 		env.JSON = true
-		if err := Table(env, History(id, records(t))); err != nil {
+		if err := Table(env, History(id, records(t)), true); err != nil {
 			t.Fatal(err)
 		}
 		golden(t, "history.jsonl", out.Bytes())
