@@ -25,19 +25,20 @@ func (v Violation) String() string {
 // rules are all rules by the name that a Violation has. Each has a planted
 // violation in testdata.
 var rules = map[string]func(*tree) []Violation{
-	"documents":  documents,
-	"forge":      forge,
-	"globals":    globals,
-	"goroutines": goroutines,
-	"identity":   identity,
-	"init":       inits,
-	"layers":     layers,
-	"names":      vagueNames,
-	"pure":       pure,
-	"servers":    servers,
-	"services":   services,
-	"size":       sizes,
-	"unsafe":     unsafe,
+	"documents":   documents,
+	"expressions": expressions,
+	"forge":       forge,
+	"globals":     globals,
+	"goroutines":  goroutines,
+	"identity":    identity,
+	"init":        inits,
+	"layers":      layers,
+	"names":       vagueNames,
+	"pure":        pure,
+	"servers":     servers,
+	"services":    services,
+	"size":        sizes,
+	"unsafe":      unsafe,
 }
 
 // Check returns every violation in the module at the root of fsys, sorted by file

@@ -76,6 +76,7 @@ func constant(v *ast.ValueSpec, i int, patterns map[string]bool) bool {
 		}
 		s, ok := value.Fun.(*ast.SelectorExpr)
 		return ok && (isPackage(s.X, "regexp") && strings.HasPrefix(s.Sel.Name, "MustCompile") ||
+			isPackage(s.X, "lazyregexp") && s.Sel.Name == "New" ||
 			isPackage(s.X, "strings") && s.Sel.Name == "NewReplacer")
 	case *ast.CompositeLit:
 		return !ast.IsExported(name)
@@ -91,7 +92,7 @@ func embedded(doc *ast.CommentGroup) bool {
 }
 
 // patterns returns the names of the functions in dir that return a
-// *regexp.Regexp.
+// *regexp.Regexp, or a *lazyregexp.Regexp.
 func (t *tree) patterns(dir string) map[string]bool {
 	names := map[string]bool{}
 	for _, f := range t.in(dir) {
@@ -102,21 +103,21 @@ func (t *tree) patterns(dir string) map[string]bool {
 			}
 			if p, ok := d.Type.Results.List[0].Type.(*ast.StarExpr); ok {
 				s, ok := p.X.(*ast.SelectorExpr)
-				names[d.Name.Name] = ok && isPackage(s.X, "regexp") && s.Sel.Name == "Regexp"
+				names[d.Name.Name] = ok && (isPackage(s.X, "regexp") || isPackage(s.X, "lazyregexp")) && s.Sel.Name == "Regexp"
 			}
 		}
 	}
 	return names
 }
 
-// resolve returns the object of each identifier of the package in dir. It does
+// resolve returns the object of each identifier, and the value of each constant, of the package in dir. It does
 // not follow imports, so identifiers from them stay unresolved.
 func (t *tree) resolve(dir string) *types.Info {
 	var files []*ast.File
 	for _, f := range t.in(dir) {
 		files = append(files, f.ast)
 	}
-	info := &types.Info{Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}
+	info := &types.Info{Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}, Types: map[ast.Expr]types.TypeAndValue{}}
 	config := types.Config{Error: func(error) {}}
 	_, _ = config.Check(dir, t.fset, files, info)
 	return info

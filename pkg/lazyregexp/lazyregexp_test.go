@@ -50,11 +50,12 @@ func TestManyMayUseItAtFirst(t *testing.T) {
 	all.Wait()
 }
 
-func TestASourceThatIsNoneFailsInATest(t *testing.T) {
+func TestASourceThatIsNoneFailsAtItsFirstUse(t *testing.T) {
+	lazy := lazyregexp.New("(" + strings.Repeat("x", 3))
 	defer func() {
 		if recover() == nil {
 			t.Error("it was taken")
 		}
 	}()
-	lazyregexp.New(`(`)
+	lazy.MatchString("xxx")
 }
