@@ -30,7 +30,8 @@ type tool struct {
 }
 
 var tools = map[string]tool{
-	"cargo": {"cargo", []string{"CARGO_NET_OFFLINE=true"}}, // the directory is its home
+	"cargo":   {"cargo", []string{"CARGO_NET_OFFLINE=true"}}, // the directory is its home
+	"bundler": {"gems", []string{"GEM_PATH=$DIR:$GEM_PATH", "PATH=$PATH:$DIR/bin"}},
 }
 
 // written lists the directories in node_modules that test programs write to. Each run has

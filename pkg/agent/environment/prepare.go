@@ -61,6 +61,9 @@ func (s Store) Prepare(ctx context.Context, dir string, r Recipe) (l Layer, made
 	if s.Dir == "" || own || r.Tool == "go" && r.Fetch == nil && warm() {
 		return Layer{}, false, nil // the user's own caches serve
 	}
+	if r.Lacks != "" {
+		return Layer{}, false, fmt.Errorf("%w: %s", ErrNotPrepared, r.Lacks)
+	}
 	at := filepath.Join(s.Dir, r.key())
 	if _, err := os.Stat(at); err == nil {
 		_ = os.Chtimes(at, time.Time{}, time.Now()) // it is used: Sweep leaves it
@@ -234,7 +237,9 @@ func (s Store) build(ctx context.Context, staging, dir string, r Recipe) error {
 		return nil
 	}
 	c := sandbox.Command{Argv: r.Build, Dir: dir, Cache: filepath.Join(staging, "cache")}
-	if r.Tool != "go" {
+	if r.Tool == "bundler" {
+		c.Dir = filepath.Join(staging, "fetch") // a gem sees no tree
+	} else if r.Tool != "go" {
 		c.Dir = filepath.Join(staging, "build")
 		if err := Copy(ctx, dir, c.Dir); err != nil {
 			return err
@@ -286,7 +291,7 @@ func (r Recipe) key() string {
 	for _, name := range slices.Sorted(maps.Keys(r.Files)) {
 		fmt.Fprintf(h, "%s\x00%d\x00%s\x00", name, len(r.Files[name]), r.Files[name])
 	}
-	for _, program := range map[string][]string{"pip": {"python3"}, "go": {"go"}, "npm": {"node"}, "pnpm": {"node"}, "yarn": {"node"}, "cargo": {"cargo"}}[r.Tool] {
+	for _, program := range map[string][]string{"pip": {"python3"}, "go": {"go"}, "npm": {"node"}, "pnpm": {"node"}, "yarn": {"node"}, "cargo": {"cargo"}, "bundler": {"ruby"}}[r.Tool] {
 		path, err := exec.LookPath(program)
 		if info, serr := os.Stat(path); err == nil && serr == nil { // another version is another layer
 			fmt.Fprintf(h, "%s\x00%d\x00%d\x00", path, info.Size(), info.ModTime().UnixNano())

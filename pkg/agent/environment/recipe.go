@@ -17,11 +17,12 @@ import (
 
 // Recipe is how the dependencies of a tree are fetched and built by one tool.
 type Recipe struct {
-	Tool    string            // npm, pnpm, yarn, pip, go or cargo
+	Tool    string            // npm, pnpm, yarn, pip, go, cargo, bundler or gradle
 	Source  string            // the file that names the dependencies
 	Files   map[string]string // all that the fetch sees: content by path, relative to the root
 	Fetch   []string
 	Build   []string // nil: there is nothing to build
+	Lacks   string   // why nothing can be fetched, and what helps; empty: it can
 	Modules []string // directories of Node.js packages that the fetch makes, relative to the root
 }
 
@@ -32,7 +33,7 @@ const maxManifest = 64 << 20
 // that has its dependencies checked in needs none.
 func Find(tree fs.FS) []Recipe {
 	var all []Recipe
-	for _, find := range []func(fs.FS) (Recipe, bool){node, python, goModules, cargo} {
+	for _, find := range []func(fs.FS) (Recipe, bool){node, python, goModules, cargo, bundler, gradle} {
 		if r, ok := find(tree); ok {
 			all = append(all, r)
 		}

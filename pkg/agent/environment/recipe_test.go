@@ -34,6 +34,9 @@ func TestARecipeIsFoundByLocksAndManifests(t *testing.T) {
 		"a workspace of Rust":                   {map[string]string{"Cargo.toml": "[workspace]\nmembers = [\"a\", \"b/*\"]\n", "Cargo.lock": "x", "a/Cargo.toml": "[package]\nname = \"a\"\n", "b/c/Cargo.toml": "[dependencies.d]\nversion = \"1\"\n", "e/Cargo.toml": ""}, []string{"Cargo.lock: cargo fetch"}, "Cargo.lock Cargo.toml a/Cargo.toml a/src/lib.rs b/c/Cargo.toml"},
 		"a package of Rust that has the others": {map[string]string{"Cargo.toml": "[dependencies]\na = \"1\"\n", ".cargo/config.toml": "[source.crates-io]\nreplace-with = \"vendored-sources\"\n"}, nil, ""},
 		"a manifest of Rust with a mistake":     {map[string]string{"Cargo.toml": "[dependencies\na = \"1\"\n"}, nil, ""},
+		"a lock of bundler":                     {map[string]string{"Gemfile": "x", "Gemfile.lock": lockOfGems, "x.gemspec": "x"}, []string{"Gemfile.lock: ruby fetch.rb"}, "Gemfile.lock fetch.rb"},
+		"a lock of bundler without any":         {map[string]string{"Gemfile": "x", "Gemfile.lock": "PATH\n  remote: .\n  specs:\n    own (0.1.0)\n\nGEM\n  remote: x\n  specs:\n\nPLATFORMS\n  ruby\n"}, nil, ""},
+		"gems that are tracked":                 {map[string]string{"Gemfile": "x", "Gemfile.lock": lockOfGems, "vendor/bundle/x": ""}, nil, ""},
 		"a module that has the others":          {map[string]string{"go.mod": "module x", "go.sum": "x", "vendor/modules.txt": ""}, []string{"go.mod: "}, "go.mod go.sum"},
 	} {
 		t.Run(name, func(t *testing.T) {

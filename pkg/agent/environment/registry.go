@@ -73,6 +73,19 @@ func Configured(ctx context.Context, tool string) Registry {
 		}
 	case "cargo":
 		r.cargo()
+	case "bundler":
+		public := strings.Join(defaults[family], "")
+		r.Env = append(r.Env, "GEM_PUBLIC="+public)
+		source := public
+		for line := range strings.Lines(ask(ctx, "gem", "sources", "--list")) {
+			if line = strings.TrimSpace(line); strings.Contains(line, "://") {
+				source = line
+			}
+		}
+		if _, mirror, ok := strings.Cut(ask(ctx, "bundle", "config", "get", "--parseable", "mirror."+public+"/"), "="); ok {
+			source = mirror
+		}
+		r.replace("GEM_SOURCE", source)
 	}
 	return r
 }
@@ -170,7 +183,7 @@ func ask(ctx context.Context, argv ...string) string {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Dir, cmd.Env = "/", sandbox.Environ("npm_config_*", "NPM_CONFIG_*", "PIP_*")
+	cmd.Dir, cmd.Env = "/", sandbox.Environ("npm_config_*", "NPM_CONFIG_*", "PIP_*", "BUNDLE_MIRROR*//*/")
 	out, err := cmd.Output()
 	if err != nil {
 		return ""

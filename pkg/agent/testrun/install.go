@@ -33,6 +33,8 @@ var installs = []struct {
 	{"Cargo.toml", way{tool: "cargo", argv: []string{"cargo", "fetch"}}},
 	{"Gemfile", way{tool: "bundler", argv: []string{"bundle", "install"}}},
 	{"pom.xml", way{tool: "maven", argv: []string{"mvn", "-B", "dependency:go-offline"}}},
+	{"build.gradle", way{tool: "gradle", argv: []string{"./gradlew", "--no-daemon", "testClasses"}}},
+	{"build.gradle.kts", way{tool: "gradle", argv: []string{"./gradlew", "--no-daemon", "testClasses"}}},
 	{"go.mod", way{tool: "go", argv: []string{"go", "mod", "download"}}},
 }
 

@@ -1,0 +1,143 @@
+package environment_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/pkg/agent/environment"
+)
+
+// gem builds a gem of these files, and returns its content.
+func gem(t *testing.T, name string, files map[string]string) []byte {
+	t.Helper()
+	dir := write(t, files)
+	cmd := exec.CommandContext(t.Context(), "gem", "build", name+".gemspec")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	content, err := os.ReadFile(filepath.Join(dir, name+"-1.0.0.gem"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+// gemspec is that of the gem name 1.0.0.
+func gemspec(name, more string) string {
+	return `Gem::Specification.new { |s| s.name, s.version, s.summary, s.authors = "` + name + `", "1.0.0", "x", ["x"]; s.files = Dir["**/*.rb"]; ` + more + ` }`
+}
+
+const lockOfGems = `PATH
+  remote: .
+  specs:
+    own (0.1.0)
+
+GEM
+  remote: REMOTE
+  specs:
+    sb-build (1.0.0)
+      sb-left (= 1.0.0)
+    sb-left (1.0.0)
+    sb-left (1.0.0-x64-mingw32)
+
+PLATFORMS
+  ruby
+
+DEPENDENCIES
+  sb-build
+`
+
+func TestGemsAreFetchedWithoutTheirCodeAndTheirExtensionsBuiltWithoutNetwork(t *testing.T) {
+	needs(t, "ruby")
+	needs(t, "gem")
+	r := newRegistry(t)
+	port := strings.Split(r.host(), ":")[1]
+	r.files["/gems/sb-left-1.0.0.gem"] = gem(t, "sb-left", map[string]string{"sb-left.gemspec": gemspec("sb-left", ""), "lib/sb_left.rb": "module SbLeft; VALUE = 42; end\n"})
+	r.files["/gems/sb-build-1.0.0.gem"] = gem(t, "sb-build", map[string]string{
+		"sb-build.gemspec": gemspec("sb-build", `s.extensions = ["ext/extconf.rb"]; s.add_dependency "sb-left", "= 1.0.0"; s.bindir = "exe"; s.files += ["exe/sb-tell"]; s.executables = ["sb-tell"]`),
+		"exe/sb-tell":      "#!/usr/bin/env ruby\nrequire 'sb_build_made'; puts SB_MADE\n",
+		// The program that prepares the extension tells what it can reach.
+		"ext/extconf.rb": `require "socket"; require "sb_left"
+said = begin; TCPSocket.new("127.0.0.1", ` + port + `); "network"; rescue SystemCallError; "no network"; end
+File.write("sb_build_made.rb", "SB_MADE = '#{said} #{SbLeft::VALUE}'\n")
+File.write("Makefile", "sitearchdir = #{RbConfig::MAKEFILE_CONFIG["sitearchdir"]}\nall:\nclean:\ninstall:\n\tcp sb_build_made.rb $(sitearchdir)/\n")`,
+	})
+	s, box := r.store(t, "GEM_SOURCE="+r.URL, "GEM_PUBLIC=https://public.example")
+	files := map[string]string{"Gemfile": "abort 'the Gemfile ran in the fetch' if File.exist?('order.txt')\nsource 'https://public.example'\ngem 'sb-build'\n",
+		"Gemfile.lock": strings.Replace(lockOfGems, "REMOTE", "https://public.example/", 1)}
+	dir := write(t, files)
+	layer, made := prepare(t, s, dir, "bundler")
+	if !made || r.requests.Load() == 0 {
+		t.Fatalf("made %v with %d requests", made, r.requests.Load())
+	}
+	for _, command := range []string{"sb-tell", "ruby -e \"require 'sb_build_made'; puts SB_MADE\""} {
+		if got := sh(t, box, dir, command+" 2>&1", layer); string(got.Output) != "no network 42\n" {
+			t.Errorf("%s: %s %s", command, got, got.Output)
+		}
+	}
+	if _, err := exec.LookPath("bundle"); err == nil {
+		if got := sh(t, box, dir, "bundle exec sb-tell 2>&1", layer); !strings.HasSuffix(string(got.Output), "no network 42\n") {
+			t.Errorf("bundle exec: %s %s", got, got.Output)
+		}
+	}
+	if got := sh(t, box, dir, "echo x > $(gem which sb_left)", layer); got.OK() {
+		t.Error("a run can change the layer")
+	}
+	before := r.requests.Load()
+	files["test/x_test.rb"] = "x"
+	if _, made := prepare(t, s, write(t, files), "bundler"); made || r.requests.Load() != before {
+		t.Error("the same lock is fetched again")
+	}
+}
+
+func TestAGemThatIsNotTheLocksOrOfAnotherSourceIsRefused(t *testing.T) {
+	needs(t, "ruby")
+	r := newRegistry(t)
+	r.files["/gems/sb-left-1.0.0.gem"], r.files["/gems/sb-build-1.0.0.gem"] = []byte("x"), []byte("x")
+	for name, c := range map[string]struct{ lock, says string }{
+		"another source":   {strings.Replace(lockOfGems, "REMOTE", "https://private.example/", 1), "from https://private.example/, which is no source"},
+		"another checksum": {strings.Replace(lockOfGems, "REMOTE", r.URL+"/", 1) + "\nCHECKSUMS\n  sb-left (1.0.0) sha256=" + strings.Repeat("0", 64) + "\n", "sb-left-1.0.0.gem has another checksum"},
+		"no such gem":      {strings.Replace(strings.ReplaceAll(lockOfGems, "sb-left", "sb-gone"), "REMOTE", r.URL+"/", 1), "404"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, _ := r.store(t, "GEM_SOURCE="+r.URL, "GEM_PUBLIC=https://public.example")
+			dir := write(t, map[string]string{"Gemfile": "", "Gemfile.lock": c.lock})
+			if _, _, err := s.Prepare(t.Context(), dir, environment.Find(os.DirFS(dir))[0]); !errors.Is(err, environment.ErrNotPrepared) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+func TestWhereTheManifestIsCodeNothingIsFetchedAndTheLineThatHelpsIsNamed(t *testing.T) {
+	for name, says := range map[string]string{
+		"Gemfile":          `commit the lock, or add to .signalbox.yaml: setup: {command: "bundle install"}, with --egress HOST`,
+		"build.gradle":     `build.gradle is code, so the packages that it names are not fetched: add to .signalbox.yaml: setup: {command: "./gradlew --no-daemon testClasses"}`,
+		"build.gradle.kts": `with --egress HOST`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRegistry(t)
+			s, _ := r.store(t)
+			dir := write(t, map[string]string{name: "x"})
+			if _, _, err := s.Prepare(t.Context(), dir, environment.Find(os.DirFS(dir))[0]); !errors.Is(err, environment.ErrNotPrepared) || !strings.Contains(err.Error(), says) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+func TestTheSourceOfGemsIsThatOfTheUsersConfigurationWithoutCredentials(t *testing.T) {
+	needs(t, "bundle")
+	t.Setenv("BUNDLE_MIRROR__HTTPS://RUBYGEMS__ORG/", "http://ann:secret@127.0.0.1:9292/")
+	r := environment.Configured(context.Background(), "bundler")
+	if !slices.Equal(r.Hosts, []string{"127.0.0.1:9292"}) || !slices.Contains(r.Env, "GEM_SOURCE=http://127.0.0.1:9292/") {
+		t.Errorf("got %+v", r)
+	}
+}
