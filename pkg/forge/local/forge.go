@@ -103,6 +103,8 @@ type Forge struct {
 	host   *host.Host
 	config Config
 	rest   *rest.Server
+
+	sessions *web.Sessions
 }
 
 // ErrExists means that there is a repository of this name.
@@ -128,7 +130,7 @@ func Open(config Config) (*Forge, error) {
 	}
 	limits := rest.Config{RateLimit: config.RateLimit, Secondary: config.Secondary, Computing: config.Computing, Lagging: config.Lagging, Late: config.Late, Delivery: config.Delivery,
 		Stale: config.Stale, ComputingFor: config.ComputingFor}
-	return &Forge{host: h, config: config, rest: rest.New(h, limits)}, nil
+	return &Forge{host: h, config: config, rest: rest.New(h, limits), sessions: web.NewSessions(config.Now)}, nil
 }
 
 func open(config Config) (*host.Host, error) {
@@ -264,6 +266,10 @@ func (f *Forge) PutApp(app App) error {
 	return err
 }
 
+// SignInLink returns the path and query of a page that signs the owner of the token in, once
+// and within a day, to read the pages until the process ends.
+func (f *Forge) SignInLink(token string) string { return f.sessions.Link(token) }
+
 // Repos returns the names of the repositories, sorted.
 func (f *Forge) Repos() []string {
 	var names []string
@@ -279,7 +285,7 @@ func (f *Forge) Repos() []string {
 // HTTP at /owner/name.git; pages at /owner/name.
 func (f *Forge) Handler() http.Handler {
 	api, graphql := f.rest.API(), f.rest.GraphQL()
-	git, pages := f.host.Repos.Handler(f.host, f.config.Git, f.config.Logger), web.Handler(f.host)
+	git, pages := f.host.Repos.Handler(f.host, f.config.Git, f.config.Logger), web.Handler(f.host, f.sessions)
 	return withFaults(f.config.Fault, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := r.URL.Path
 		switch {

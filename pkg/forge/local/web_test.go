@@ -27,7 +27,7 @@ func TestPagesForPeople(t *testing.T) {
 		{"the repositories", "/", []string{`href="/acme/widgets"`}, nil},
 		{"the repository", "/acme/widgets", []string{issue.GetHTMLURL(), pr.GetHTMLURL(), "git clone " + w.url + "/acme/widgets.git"}, nil},
 		{"an issue", path(issue.GetHTMLURL()),
-			[]string{"&lt;script&gt;alert(1)&lt;/script&gt;", "&amp; so on", "1. Which &lt;b&gt;version&lt;/b&gt;?", "rob[bot]",
+			[]string{"&lt;script&gt;alert(1)&lt;/script&gt;", "&amp; so on", "<li>Which <b>version</b>?</li>", "rob[bot]",
 				`id="` + comment.GetHTMLURL()[strings.Index(comment.GetHTMLURL(), "#")+1:] + `"`}, []string{"<script>", "hidden"}},
 		{"a pull request", path(pr.GetHTMLURL()),
 			[]string{"Write topic.txt", "topic → main", `<div class="added">&#43;&lt;i&gt;new&lt;/i&gt;</div>`, "reviewed: commented", "Hm.", pr.GetHead().GetSHA()}, nil},
@@ -76,4 +76,48 @@ func TestPagesForPeople(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestALinkSignsInOnceAndForReadingAlone(t *testing.T) {
+	w := newEnv(t)
+	link := w.SignInLink(adaToken)
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	ask := func(method, path string, with *http.Cookie) *http.Response {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), method, w.url+path, nil)
+		must(t, err)
+		if with != nil {
+			r.AddCookie(with)
+		}
+		resp, err := client.Do(r)
+		must(t, err)
+		must(t, resp.Body.Close())
+		return resp
+	}
+	resp := ask("GET", link, nil)
+	if resp.StatusCode != http.StatusSeeOther || resp.Header.Get("Location") != "/" || len(resp.Cookies()) != 1 {
+		t.Fatalf("the link answers %d, to %q", resp.StatusCode, resp.Header.Get("Location"))
+	}
+	session := resp.Cookies()[0]
+	if !session.HttpOnly || session.SameSite != http.SameSiteLaxMode {
+		t.Errorf("the cookie is %v", session)
+	}
+	if got := ask("GET", "/"+full, session).StatusCode; got != http.StatusOK {
+		t.Errorf("with the session a page answers %d", got)
+	}
+	for what, got := range map[string]int{
+		"without the session a page":      ask("GET", "/"+full, nil).StatusCode,
+		"with another session a page":     ask("GET", "/"+full, &http.Cookie{Name: session.Name, Value: "guessed"}).StatusCode,
+		"with the session a form":         ask("POST", "/settings/apps", session).StatusCode,
+		"with the session the API's user": ask("GET", "/api/v3/user", session).StatusCode,
+	} {
+		if got != http.StatusUnauthorized {
+			t.Errorf("%s answers %d", what, got)
+		}
+	}
+	for _, again := range []string{link, "/settings/sign-in?code=guessed", "/settings/sign-in"} {
+		if got := ask("GET", again, nil).StatusCode; got != http.StatusForbidden {
+			t.Errorf("%s answers %d", again, got)
+		}
+	}
 }

@@ -30,6 +30,6 @@ type Agents struct {
 
 // Settings returns the settings of the agents.
 func (a Agents) Settings() role.Settings {
-	return role.Settings{Brain: a.Brain, Env: a.BrainEnv, Wall: a.BrainWall, Idle: a.BrainIdle, Sandbox: a.Sandbox, Workers: a.Workers,
+	return role.Settings{Brain: a.brains(), Env: a.BrainEnv, Wall: a.BrainWall, Idle: a.BrainIdle, Sandbox: a.Sandbox, Workers: a.Workers,
 		Models: a.Models, Endpoints: &model.Endpoints{}, StateFile: a.StateFile, CommitAs: a.CommitAs, Egress: a.Egress, Read: a.Read, Limit: a.Limit, Prompts: a.Prompts, Presets: a.Presets, Servers: a.Servers}
 }

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -102,6 +103,9 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 	r := &run{env: env, n: n, source: src, issue: issue, answers: answers, dir: dir, def: def, files: forActions(c.Out),
 		again: c.Again, require: c.Require, deliver: delivery{push: c.Push || c.PR, propose: c.PR, forge: c.Forge}}
 	agents := c.Settings()
+	if analyst := c.Analyst(); analyst != "" && slices.Contains(allinone.BrainRoles(def), "analyst") {
+		n.Say("the analyst works with %s", analyst)
+	}
 	if issue.Repo != "" {
 		agents.Original = issue
 	}

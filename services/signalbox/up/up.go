@@ -123,6 +123,9 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 		if len(config.Repos) > 0 {
 			beside.Go(func() { bring(ctx, env, s, config.Repos) })
 		}
+		if env.Clock { // a person looks at it
+			beside.Go(func() { tell(ctx, env, s) })
+		}
 		if c.Beside != nil {
 			return c.Beside(ctx, s)
 		}
@@ -157,11 +160,15 @@ func (c Command) print(env *term.Env, s *allinone.System, log string) {
 	}
 	if s.Forge != nil {
 		out("forge", "%s, sign in as %s with the token in %s", s.Forge.URL, s.Forge.Person, s.Forge.Token)
+		out("sign in", "%s%s (once)", s.Forge.URL, s.Forge.SignInLink(s.Forge.Secret))
 	} else {
 		out("forge", "%s, watching %s", c.URL, strings.Join(c.Repo, ", "))
 	}
 	out("NATS", "%s, user %s, password in %s", s.URL, service.LocalUser, s.Login)
 	out("sandbox", "%s", s.Sandbox.Describe())
+	if analyst := c.Analyst(); analyst != "" {
+		out("analyst", "%s", analyst)
+	}
 	out("data", "%s, log in %s", c.Data, log)
 	out("Ctrl-C", "ends it when what is under way has ended, after %s at the latest; a second one at once", c.Grace)
 }

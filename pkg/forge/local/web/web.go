@@ -18,6 +18,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge/local/host"
 	"github.com/signalbox/signalbox/pkg/forge/local/store"
 	"github.com/signalbox/signalbox/pkg/git"
+	"github.com/signalbox/signalbox/pkg/markdown"
 	"github.com/signalbox/signalbox/pkg/sanitize"
 )
 
@@ -61,6 +62,9 @@ func (p page) readable() page {
 	p.Remarks, p.Diff = slices.Clone(p.Remarks), slices.Clone(p.Diff)
 	for i, r := range p.Remarks {
 		p.Remarks[i].Who, p.Remarks[i].What, p.Remarks[i].Text = sanitize.TerminalLine(r.Who), sanitize.TerminalLine(r.What), sanitize.Terminal(r.Text)
+		if rendered, err := markdown.HTML([]byte(p.Remarks[i].Text)); err == nil && !r.Plain {
+			p.Remarks[i].HTML = template.HTML(rendered) //nolint:gosec // markdown.HTML escapes what is not harmless
+		}
 	}
 	for i, l := range p.Diff {
 		p.Diff[i].Text = sanitize.Terminal(l.Text)
@@ -73,14 +77,16 @@ type remark struct {
 	ID, Who, What string
 	When          time.Time
 	Text          string
-	Marks         string // reactions
+	Plain         bool          // Text is no Markdown
+	HTML          template.HTML // of the Markdown; empty: Text is shown as it is
+	Marks         string        // reactions
 }
 
 // diffLine is a line of a diff: file, hunk, added, removed or same.
 type diffLine struct{ Kind, Text string }
 
-// Handler returns the handler of the pages.
-func Handler(h *host.Host) http.Handler {
+// Handler returns the handler of the pages, which those of the sessions need not sign in for.
+func Handler(h *host.Host, sessions *Sessions) http.Handler {
 	s := site{forge: h, page: template.Must(template.New("page").Parse(pageSource))}
 	mux := http.NewServeMux()
 	handle := func(path string, read func(*host.Visit) (page, error)) {
@@ -94,7 +100,8 @@ func Handler(h *host.Host) http.Handler {
 	handle("/{owner}/{repo}/pull/{number}", readIssue)
 	handle("/{owner}/{repo}/commit/{sha}", readCommit)
 	s.addApps(mux)
-	return mux
+	mux.HandleFunc("GET "+signInPath, sessions.signIn)
+	return sessions.signed(mux)
 }
 
 type site struct {
@@ -289,7 +296,7 @@ func readCommit(v *host.Visit) (page, error) {
 	when, _ := time.Parse(time.RFC3339, m.Author.Date)
 	s := page{
 		Title: "Commit " + sha[:10], Crumbs: []link{{v.Name(), v.Links().RepoURL(v.Repo)}},
-		Remarks: []remark{{ID: "message", Who: m.Author.Name, What: "committed", When: when, Text: m.Message}},
+		Remarks: []remark{{ID: "message", Who: m.Author.Name, What: "committed", When: when, Text: m.Message, Plain: true}},
 	}
 	return s, addDiff(v, &s, append(m.Parents, bare.EmptyTree)[0], sha)
 }
