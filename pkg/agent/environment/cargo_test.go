@@ -42,15 +42,7 @@ func serveCrate(t *testing.T, r *registry, mode sandbox.Mode) (environment.Store
 	r.files["/index/config.json"] = []byte(`{"dl": "` + r.URL + `/crates/{crate}-{version}.crate"}`)
 	r.files["/index/sb/-l/sb-left"] = fmt.Appendf(nil, `{"name":"sb-left","vers":"1.0.0","deps":[],"cksum":"%s","features":{},"yanked":false}`, hex.EncodeToString(sum[:]))
 	r.files["/crates/sb-left-1.0.0.crate"] = crate.Bytes()
-	s, _ := r.store(t)
-	box, err := sandbox.New(t.Context(), mode)
-	if errors.Is(err, sandbox.ErrUnconfined) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Runner = box
+	s, box := r.storeIn(t, mode)
 	s.Configured = func(context.Context, string) environment.Registry {
 		return environment.Registry{Hosts: []string{r.host()}, Files: map[string]string{
 			"cargo/config.toml": "[source.crates-io]\nreplace-with = \"stub\"\n[source.stub]\nregistry = \"sparse+" + r.URL + "/index/\"\n"}}

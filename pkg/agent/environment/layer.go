@@ -32,6 +32,7 @@ type tool struct {
 var tools = map[string]tool{
 	"cargo":   {"cargo", []string{"CARGO_NET_OFFLINE=true"}}, // the directory is its home
 	"bundler": {"gems", []string{"GEM_PATH=$DIR:$GEM_PATH", "PATH=$PATH:$DIR/bin"}},
+	"maven":   {"m2", []string{"MAVEN_OPTS=$MAVEN_OPTS -Dmaven.repo.local=$DIR"}},
 }
 
 // written lists the directories in node_modules that test programs write to. Each run has

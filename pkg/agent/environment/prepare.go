@@ -57,7 +57,7 @@ type Store struct {
 // manifests, locks, commands and machine, whichever commit and role asks. made is true if it
 // was not there. A fetch that fails is an ErrNotPrepared that says why.
 func (s Store) Prepare(ctx context.Context, dir string, r Recipe) (l Layer, made bool, err error) {
-	own := slices.Contains([]string{"go", "cargo"}, r.Tool) && !s.Runner.Confines()
+	own := slices.Contains([]string{"go", "cargo", "maven"}, r.Tool) && !s.Runner.Confines()
 	if s.Dir == "" || own || r.Tool == "go" && r.Fetch == nil && warm() {
 		return Layer{}, false, nil // the user's own caches serve
 	}
@@ -212,18 +212,21 @@ func (s Store) fetch(ctx context.Context, fetch, cache string, r Recipe) error {
 	if r.Tool == "cargo" {
 		c.CargoHome = filepath.Join(fetch, tools[r.Tool].name)
 	}
+	for _, program := range []string{r.Fetch[0], programs[r.Tool]} {
+		if _, err := exec.LookPath(program); err != nil {
+			return fmt.Errorf("%w: %s is not installed here, and %s wants it", ErrNotPrepared, program, r.Source)
+		}
+	}
 	s.say("fetching what %s names: %s", r.Source, strings.Join(r.Fetch, " "))
 	run, err := s.run(ctx, c, registry.Env)
 	switch {
-	case errors.Is(err, exec.ErrNotFound):
-		return fmt.Errorf("%w: %s is not installed here, and %s wants it", ErrNotPrepared, r.Fetch[0], r.Source)
 	case err != nil:
 		return err
 	case !run.OK():
 		why := fmt.Sprintf("%s: %s", strings.Join(r.Fetch, " "), run)
 		if len(run.Refused) > 0 {
 			host, _, _ := strings.Cut(run.Refused[0], ": ")
-			why += fmt.Sprintf("; %s asked for %s: allow it with --egress %s", r.Fetch[0], host, strings.TrimSuffix(host, ":443"))
+			why += fmt.Sprintf("; %s asked for %s: allow it with --egress %s", r.Tool, host, strings.TrimSuffix(host, ":443"))
 		}
 		return fmt.Errorf("%w: %s\n%s", ErrNotPrepared, why, last(run.Output))
 	}
@@ -284,6 +287,9 @@ func (s Store) say(format string, args ...any) {
 	}
 }
 
+// programs has the program that a layer is made for, by the tool.
+var programs = map[string]string{"pip": "python3", "go": "go", "npm": "node", "pnpm": "node", "yarn": "node", "cargo": "cargo", "bundler": "ruby", "maven": "mvn"}
+
 // key identifies the layer of a recipe on this machine.
 func (r Recipe) key() string {
 	h := sha256.New()
@@ -291,11 +297,9 @@ func (r Recipe) key() string {
 	for _, name := range slices.Sorted(maps.Keys(r.Files)) {
 		fmt.Fprintf(h, "%s\x00%d\x00%s\x00", name, len(r.Files[name]), r.Files[name])
 	}
-	for _, program := range map[string][]string{"pip": {"python3"}, "go": {"go"}, "npm": {"node"}, "pnpm": {"node"}, "yarn": {"node"}, "cargo": {"cargo"}, "bundler": {"ruby"}}[r.Tool] {
-		path, err := exec.LookPath(program)
-		if info, serr := os.Stat(path); err == nil && serr == nil { // another version is another layer
-			fmt.Fprintf(h, "%s\x00%d\x00%d\x00", path, info.Size(), info.ModTime().UnixNano())
-		}
+	path, err := exec.LookPath(programs[r.Tool])
+	if info, serr := os.Stat(path); err == nil && serr == nil { // another version is another layer
+		fmt.Fprintf(h, "%s\x00%d\x00%d\x00", path, info.Size(), info.ModTime().UnixNano())
 	}
 	return r.Tool + "-" + hex.EncodeToString(h.Sum(nil)[:12])
 }

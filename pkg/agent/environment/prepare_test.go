@@ -55,7 +55,12 @@ func (r *registry) host() string { return strings.TrimPrefix(r.URL, "http://") }
 // store is a store whose tools have this registry, and its sandbox.
 func (r *registry) store(t *testing.T, env ...string) (environment.Store, sandbox.Sandbox) {
 	t.Helper()
-	box, err := sandbox.New(t.Context(), sandbox.Bwrap)
+	return r.storeIn(t, sandbox.Bwrap, env...)
+}
+
+func (r *registry) storeIn(t *testing.T, mode sandbox.Mode, env ...string) (environment.Store, sandbox.Sandbox) {
+	t.Helper()
+	box, err := sandbox.New(t.Context(), mode)
 	if errors.Is(err, sandbox.ErrUnconfined) {
 		t.Skip(err)
 	}

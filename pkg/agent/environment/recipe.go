@@ -17,7 +17,7 @@ import (
 
 // Recipe is how the dependencies of a tree are fetched and built by one tool.
 type Recipe struct {
-	Tool    string            // npm, pnpm, yarn, pip, go, cargo, bundler or gradle
+	Tool    string            // npm, pnpm, yarn, pip, go, cargo, bundler, maven or gradle
 	Source  string            // the file that names the dependencies
 	Files   map[string]string // all that the fetch sees: content by path, relative to the root
 	Fetch   []string
@@ -33,7 +33,7 @@ const maxManifest = 64 << 20
 // that has its dependencies checked in needs none.
 func Find(tree fs.FS) []Recipe {
 	var all []Recipe
-	for _, find := range []func(fs.FS) (Recipe, bool){node, python, goModules, cargo, bundler, gradle} {
+	for _, find := range []func(fs.FS) (Recipe, bool){node, python, goModules, cargo, bundler, maven, gradle} {
 		if r, ok := find(tree); ok {
 			all = append(all, r)
 		}

@@ -37,6 +37,7 @@ func TestARecipeIsFoundByLocksAndManifests(t *testing.T) {
 		"a lock of bundler":                     {map[string]string{"Gemfile": "x", "Gemfile.lock": lockOfGems, "x.gemspec": "x"}, []string{"Gemfile.lock: ruby fetch.rb"}, "Gemfile.lock fetch.rb"},
 		"a lock of bundler without any":         {map[string]string{"Gemfile": "x", "Gemfile.lock": "PATH\n  remote: .\n  specs:\n    own (0.1.0)\n\nGEM\n  remote: x\n  specs:\n\nPLATFORMS\n  ruby\n"}, nil, ""},
 		"gems that are tracked":                 {map[string]string{"Gemfile": "x", "Gemfile.lock": lockOfGems, "vendor/bundle/x": ""}, nil, ""},
+		"a project of Maven":                    {map[string]string{"pom.xml": "<project/>", "src/test/java/A.java": ""}, []string{"pom.xml: sh fetch.sh"}, "fetch.sh pom.xml"},
 		"a module that has the others":          {map[string]string{"go.mod": "module x", "go.sum": "x", "vendor/modules.txt": ""}, []string{"go.mod: "}, "go.mod go.sum"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
+	"encoding/xml"
 	"net"
 	"net/url"
 	"os"
@@ -73,6 +74,8 @@ func Configured(ctx context.Context, tool string) Registry {
 		}
 	case "cargo":
 		r.cargo()
+	case "maven":
+		r.maven()
 	case "bundler":
 		public := strings.Join(defaults[family], "")
 		r.Env = append(r.Env, "GEM_PUBLIC="+public)
@@ -138,6 +141,42 @@ func (r *Registry) cargo() {
 	}
 	if content, err := toml.Marshal(config); err == nil {
 		r.Files = map[string]string{"cargo/config.toml": string(content)}
+	}
+}
+
+// maven takes the mirrors from the settings of this machine's user.
+func (r *Registry) maven() {
+	type mirror struct {
+		ID  string `xml:"id"`
+		Of  string `xml:"mirrorOf"`
+		URL string `xml:"url"`
+	}
+	var settings struct {
+		Mirrors []mirror `xml:"mirrors>mirror"`
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return
+	}
+	content, err := os.ReadFile(filepath.Join(home, ".m2", "settings.xml"))
+	if err != nil || xml.Unmarshal(content, &settings) != nil || len(settings.Mirrors) == 0 {
+		return
+	}
+	for i, m := range settings.Mirrors {
+		u, err := url.Parse(strings.TrimSpace(m.URL))
+		if err != nil {
+			continue
+		}
+		u.User = nil
+		settings.Mirrors[i].URL = u.String()
+		r.add(u.String())
+	}
+	text, err := xml.Marshal(struct {
+		XMLName xml.Name `xml:"mirrors"`
+		Mirrors []mirror `xml:"mirror"`
+	}{Mirrors: settings.Mirrors})
+	if err == nil {
+		r.Env = append(r.Env, "MAVEN_MIRRORS="+string(text))
 	}
 }
 

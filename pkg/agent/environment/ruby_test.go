@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/pkg/agent/environment"
+	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 )
 
 // gem builds a gem of these files, and returns its content.
@@ -57,6 +58,12 @@ DEPENDENCIES
 func TestGemsAreFetchedWithoutTheirCodeAndTheirExtensionsBuiltWithoutNetwork(t *testing.T) {
 	needs(t, "ruby")
 	needs(t, "gem")
+	for _, mode := range []sandbox.Mode{sandbox.Bwrap, sandbox.Landlock} {
+		t.Run(string(mode), func(t *testing.T) { gemsAreFetched(t, mode) })
+	}
+}
+
+func gemsAreFetched(t *testing.T, mode sandbox.Mode) {
 	r := newRegistry(t)
 	port := strings.Split(r.host(), ":")[1]
 	r.files["/gems/sb-left-1.0.0.gem"] = gem(t, "sb-left", map[string]string{"sb-left.gemspec": gemspec("sb-left", ""), "lib/sb_left.rb": "module SbLeft; VALUE = 42; end\n"})
@@ -69,7 +76,7 @@ said = begin; TCPSocket.new("127.0.0.1", ` + port + `); "network"; rescue System
 File.write("sb_build_made.rb", "SB_MADE = '#{said} #{SbLeft::VALUE}'\n")
 File.write("Makefile", "sitearchdir = #{RbConfig::MAKEFILE_CONFIG["sitearchdir"]}\nall:\nclean:\ninstall:\n\tcp sb_build_made.rb $(sitearchdir)/\n")`,
 	})
-	s, box := r.store(t, "GEM_SOURCE="+r.URL, "GEM_PUBLIC=https://public.example")
+	s, box := r.storeIn(t, mode, "GEM_SOURCE="+r.URL, "GEM_PUBLIC=https://public.example")
 	files := map[string]string{"Gemfile": "abort 'the Gemfile ran in the fetch' if File.exist?('order.txt')\nsource 'https://public.example'\ngem 'sb-build'\n",
 		"Gemfile.lock": strings.Replace(lockOfGems, "REMOTE", "https://public.example/", 1)}
 	dir := write(t, files)
