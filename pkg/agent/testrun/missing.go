@@ -126,8 +126,8 @@ func install(tree fs.FS, name string) string {
 		return fmt.Sprintf("Install what %s names: add to %s: setup: {command: %q}, and allow the hosts of its registry with --egress HOST",
 			way.source, ConfigFile, strings.Join(way.argv, " "))
 	}
-	return fmt.Sprintf("Install %s where the agents run, or let a command in %s install it first: setup: {command: \"…\"}, with --egress HOST",
-		name, ConfigFile)
+	return fmt.Sprintf("Install %s where the agents run, or let a command in %s install it first: setup: {command: \"…\"}, with --egress HOST%s",
+		name, ConfigFile, installHint(tree, name))
 }
 
 // explainMissing adds to evidence of a run that failed what was missing, if no test passed.

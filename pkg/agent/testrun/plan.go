@@ -85,9 +85,15 @@ func Detect(tree fs.FS) (Plan, error) {
 	if len(parts) > 0 {
 		return together(parts), nil
 	}
+	command, file := hint(tree, runsTests.MatchString)
+	if file == "" {
+		command = "…"
+	} else {
+		file = ", which is a command of " + file
+	}
 	return Plan{}, fmt.Errorf("%w: looked at the root for %s, go.mod, go.work, a test script in package.json, "+
 		"pytest or unittest files, Cargo.toml, pom.xml, a Rakefile, t/*.t, a CMakeLists.txt with tests and a test target in a Makefile, and in the directories below; "+
-		"to say how this repository is tested, add a file %s with: test: {command: \"…\"}", ErrNoTests, ConfigFile, ConfigFile)
+		"to say how this repository is tested, add a file %s with: test: {command: \"%s\"}%s", ErrNoTests, ConfigFile, ConfigFile, command, file)
 }
 
 // detector detects one kind of plan.
