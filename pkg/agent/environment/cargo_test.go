@@ -18,6 +18,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent/environment"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
+	"github.com/signalbox/signalbox/pkg/agent/sandbox/egress"
 )
 
 // serveCrate adds the package sb-left 1.0.0 to a registry of cargo, and returns the store and
@@ -80,6 +81,28 @@ func TestPackagesOfRustAreFetchedOnceAndLaterRunsHaveThemWithoutNetwork(t *testi
 				t.Error("another test makes another layer")
 			}
 		})
+	}
+}
+
+func TestALayerServesTheDirectoryThatItIsForUnlessTheRunReachesTheRegistry(t *testing.T) {
+	needs(t, "cargo")
+	r := newRegistry(t)
+	s, box := serveCrate(t, r, sandbox.Bwrap)
+	manifest := "[package]\nname = \"NAME\"\nversion = \"0.1.0\"\n[dependencies]\nsb-left = \"1\"\n"
+	a, _ := prepare(t, s, write(t, map[string]string{"Cargo.toml": strings.Replace(manifest, "NAME", "a", 1)}), "cargo")
+	b, _ := prepare(t, s, write(t, map[string]string{"Cargo.toml": strings.Replace(manifest, "NAME", "b", 1)}), "cargo")
+	home := func(dir string, reached ...string) string {
+		list, err := egress.Parse(reached)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := sandbox.Command{Dir: dir, Egress: list}
+		environment.Apply(&c, "/tree", box.Mode(), []environment.Layer{a.In("a"), b.In("b")})
+		return c.CargoHome
+	}
+	first, second := home("/tree/a"), home("/tree/b/c")
+	if first == "" || second == "" || first == second || home("/tree") != first || home("/tree/a", "other.example") != first || home("/tree/a", r.host()) != "" {
+		t.Errorf("got %q, %q, %q, %q", first, second, home("/tree"), home("/tree/a", r.host()))
 	}
 }
 

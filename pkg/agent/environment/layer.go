@@ -21,6 +21,7 @@ type Layer struct {
 	goBuild string   // build cache of Go
 	kept    string   // directory of the packages of a tool in tools
 	tool    string
+	hosts   []string // HOST:PORT of the registry that it is from
 }
 
 // tool is how the packages of a tool are kept in one directory.
@@ -70,6 +71,9 @@ func collect(layer, fetch, cache string, r Recipe) error {
 	return err
 }
 
+// hosts is the file in a layer that has the hosts of its registry.
+const hosts = "hosts"
+
 // load describes the layer in a directory.
 func load(dir string, r Recipe) Layer {
 	l := Layer{dir: dir, tool: r.Tool}
@@ -88,6 +92,9 @@ func load(dir string, r Recipe) Layer {
 	if t, ok := tools[r.Tool]; ok {
 		l.kept = there(t.name)
 	}
+	if text, err := os.ReadFile(filepath.Join(dir, hosts)); err == nil {
+		l.hosts = strings.Fields(string(text))
+	}
 	return l
 }
 
@@ -105,7 +112,7 @@ func Apply(c *sandbox.Command, root string, mode sandbox.Mode, layers []Layer) {
 		if l.dir == "" {
 			continue
 		}
-		if l.kept != "" && (!used[l.tool] || within(c.Dir, filepath.Join(root, l.in))) { // the nearest one, else the first
+		if l.kept != "" && !l.superfluous(c) && (!used[l.tool] || within(c.Dir, filepath.Join(root, l.in))) { // the nearest one, else the first
 			used[l.tool] = true
 			l.keep(c)
 		}
@@ -126,6 +133,12 @@ func Apply(c *sandbox.Command, root string, mode sandbox.Mode, layers []Layer) {
 			c.GoBuild = append(c.GoBuild, l.goBuild)
 		}
 	}
+}
+
+// superfluous reports whether a command reaches the registry itself. It may then want to add to
+// the packages, as cargo install does, which it cannot do in a layer.
+func (l Layer) superfluous(c *sandbox.Command) bool {
+	return l.tool != "bundler" && slices.ContainsFunc(l.hosts, c.Egress.Permits)
 }
 
 // keep lets a command find the packages of a tool.

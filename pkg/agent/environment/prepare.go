@@ -230,7 +230,7 @@ func (s Store) fetch(ctx context.Context, fetch, cache string, r Recipe) error {
 		}
 		return fmt.Errorf("%w: %s\n%s", ErrNotPrepared, why, last(run.Output))
 	}
-	return nil
+	return os.WriteFile(filepath.Join(fetch, "..", "layer", hosts), []byte(strings.Join(registry.Hosts, "\n")), 0o600)
 }
 
 // build runs the phase that sees the whole tree and has no network. A build that fails costs

@@ -82,6 +82,20 @@ func (l List) Dial(ctx context.Context, target string) (net.Conn, error) {
 // Empty reports whether no host can be reached.
 func (l List) Empty() bool { return len(l.entries) == 0 }
 
+// Permits reports whether the list has an entry for HOST:PORT.
+func (l List) Permits(target string) bool {
+	host, port, err := net.SplitHostPort(target)
+	if err != nil {
+		return false
+	}
+	n, err := strconv.Atoi(port)
+	if err != nil {
+		return false
+	}
+	_, ok := l.find(host, n)
+	return ok
+}
+
 // Loopback returns the entries that name a port of this machine's loopback, each once.
 func (l List) Loopback() []string {
 	var found []string
