@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/signalbox/signalbox/pkg/agent"
@@ -65,7 +66,7 @@ func (s step) tryBase(ctx context.Context, a *brain.Assignment) ([]instance.Evid
 	if obstacle := testrun.Obstacle(ev); obstacle != "" && testrun.NothingTested(ev) && (s.asks.Does == workflow.WriteTests || !s.testsRequired()) {
 		a.Warnings = append(slices.Clip(a.Warnings), obstacle) // tests are to be written, or none are asked for
 	} else if obstacle != "" {
-		return nil, s.obstructed(a, cannotRun, fmt.Sprintf("%s\n\nThis was run on %.10s: %s", obstacle, ev.Commit, ev.Command))
+		return nil, s.obstructed(a, cannotRun, fmt.Sprintf("%s\n\nThis was run on %.10s: %s%s", obstacle, ev.Commit, ev.Command, ending(made.run.Output)))
 	} else if unsteady, err := s.unsteady(ctx, w.plan.Command(), made); err != nil {
 		return nil, err
 	} else if unsteady != "" {
@@ -91,6 +92,22 @@ const (
 	cannotRun   = "the tests cannot be run on the code as it is, before any change: "
 	cannotJudge = "the tests cannot judge any change: "
 )
+
+// maxEnding is how many lines, and runes, of an output people are shown with a question.
+const (
+	maxEnding      = 12
+	maxEndingRunes = 1500
+)
+
+// ending is the end of an output, for people; "" of none.
+func ending(output string) string {
+	lines := strings.Split(strings.TrimSpace(printable(output)), "\n")
+	end := []rune(strings.Join(lines[max(0, len(lines)-maxEnding):], "\n"))
+	if len(end) == 0 {
+		return ""
+	}
+	return "\nIt printed last:\n\n" + string(end[max(0, len(end)-maxEndingRunes):])
+}
 
 // obstructed puts the obstacle to people, once: what they say to it lets the work go on,
 // and the brain is warned.

@@ -35,8 +35,9 @@ func (s Sandbox) environ(c Command, own ownDirs, dir string) []string {
 	if c.Egress.Empty() && !c.Bare { // a host that cannot be reached is not asked again for minutes
 		env = append(env, "npm_config_fetch_retries=0", "PIP_RETRIES=0", "CARGO_NET_RETRY=0")
 	}
-	// pnpm runs as it is installed: it does not fetch the version that a package.json names.
-	env = append(env, "npm_config_manage_package_manager_versions=false", "pnpm_config_manage_package_manager_versions=false")
+	// pnpm runs as it is installed: it does not fetch the version that a package.json names. To the
+	// scripts that it runs it passes no variable that begins with npm_ in small letters.
+	env = append(env, "NPM_CONFIG_MANAGE_PACKAGE_MANAGER_VERSIONS=false", "pnpm_config_manage_package_manager_versions=false")
 	env = append(env, "CARGO_HOME="+cmp.Or(c.CargoHome, at("cargo")),
 		"GOCACHE="+at("go-build"), "GOMODCACHE="+modules, "GOPATH="+at("go"),
 		"GOFLAGS="+strings.TrimSpace(lookup(c.Env, "GOFLAGS")+" -modcacherw"),

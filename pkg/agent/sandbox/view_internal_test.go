@@ -17,7 +17,7 @@ func TestAShimInAnotherHomeIsShownWithItsVersionManager(t *testing.T) {
 func TestAProgramIsNotReplacedByAVersionThatIsToBeFetched(t *testing.T) {
 	for _, c := range []Command{{Env: []string{"HOME=/home/ann"}}, {Env: []string{"HOME=/home/ann"}, Bare: true}} {
 		env := Sandbox{}.environ(c, ownDirs{}, t.TempDir())
-		for name, want := range map[string]string{"npm_config_manage_package_manager_versions": "false", "GOTELEMETRY": "off"} {
+		for name, want := range map[string]string{"NPM_CONFIG_MANAGE_PACKAGE_MANAGER_VERSIONS": "false", "GOTELEMETRY": "off"} {
 			if got := lookup(env, name); got != want {
 				t.Errorf("%s is %q, want %q", name, got, want)
 			}
