@@ -45,6 +45,8 @@ type Server struct {
 	lock           *os.File
 	user, password string
 	keys           access.Keys
+	dir            string
+	stop           *stop
 }
 
 // readyTimeout is long enough to read a large store.
@@ -57,15 +59,16 @@ func Start(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := start(c)
+	stop := newStop()
+	s, err := start(c, stop)
 	if err != nil {
 		_ = lock.Close()
 		return nil, fmt.Errorf("NATS server in %s: %w", c.Dir, err)
 	}
-	return &Server{s, lock, c.User, c.Password, c.Keys}, nil
+	return &Server{s, lock, c.User, c.Password, c.Keys, c.Dir, stop}, nil
 }
 
-func start(c Config) (*server.Server, error) {
+func start(c Config, stop *stop) (*server.Server, error) {
 	options := &server.Options{
 		ServerName:   cmp.Or(c.Name, "signalbox"),
 		JetStream:    true,
@@ -107,7 +110,7 @@ func start(c Config) (*server.Server, error) {
 		return nil, err
 	}
 	if c.Log != nil {
-		s.SetLoggerV2(logger{c.Log}, false, false, false)
+		s.SetLoggerV2(logger{c.Log, stop}, false, false, false)
 	}
 	s.Start()
 	if !s.ReadyForConnections(readyTimeout) || !s.JetStreamEnabled() {

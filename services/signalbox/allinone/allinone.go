@@ -8,12 +8,9 @@ package allinone
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -126,6 +123,11 @@ func Run(ctx context.Context, c Config) (err error) {
 		return err
 	}
 	defer server.Shutdown()
+	held, err := holdWork(workDir(c.Dir), time.Now(), c.Log)
+	if err != nil {
+		return err
+	}
+	defer held.Close()
 	s := &System{URL: server.ClientURL(), Log: c.Log, Sandbox: box, as: server.As}
 	if s.URL != "" {
 		if s.Login, err = login.Publish(s.URL); err != nil {
@@ -158,7 +160,10 @@ func Run(ctx context.Context, c Config) (err error) {
 	err = service.Serve(ctx, service.Config{
 		Service: "signalbox", Flags: c.Flags, Log: c.Log,
 		Options: server.Options(),
-		Setup:   func(ctx context.Context, h *service.Host) error { return c.setup(ctx, h, s, defs) },
+		Setup: func(ctx context.Context, h *service.Host) error {
+			h.AddBase("store", func(ctx context.Context) error { return server.AwaitStop(ctx, h.Log) })
+			return c.setup(ctx, h, s, defs)
+		},
 	})
 	return errors.Join(mainErr, err)
 }
@@ -204,19 +209,4 @@ func (c Config) setup(ctx context.Context, h *service.Host, s *System, defs []*w
 		h.Add("main", func(ctx context.Context) error { return c.Main(ctx, s) })
 	}
 	return nil
-}
-
-// workDir returns the directory of the work trees. It is not below data, which may
-// lie in a repository: tools would use its go.work or package.json.
-func workDir(data string) string {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return filepath.Join(data, "work")
-	}
-	abs, err := filepath.Abs(data)
-	if err != nil {
-		abs = data
-	}
-	key := sha256.Sum256([]byte(abs))
-	return filepath.Join(cache, "signalbox", "work", hex.EncodeToString(key[:6]))
 }

@@ -81,6 +81,7 @@ type grammar struct {
 
 	Auth       authCommand       `cmd:"" group:"This program" help:"Who may connect to NATS: keys and accounts of services and people."`
 	Doctor     doctorCommand     `cmd:"" group:"This program" help:"Check what is needed, and say what to do about what is missing."`
+	Clean      cleanCommand      `cmd:"" group:"This program" help:"Remove work trees, caches and logs of resolve that were not used for long."`
 	Help       helpCommand       `cmd:"" group:"This program" help:"Help on a command, or on the flags that all have: help COMMAND, help flags."`
 	Version    versionCommand    `cmd:"" group:"This program" help:"Say what this binary was built from."`
 	Complete   completeCommand   `cmd:"" hidden:"" passthrough:"" help:"Print what the last word of a command line may become."`
@@ -158,6 +159,7 @@ func examples() map[string][]string {
 		"auth revoke":        {"auth revoke ann", "auth revoke agent-designer"},
 		"auth rotate":        {"auth rotate developer", "auth rotate developer --finish"},
 		"doctor":             {"doctor", "doctor --brain developer=exec:./fix.sh --json", "doctor --brain-trial claude", "doctor --forge-url https://api.github.com/ --repo acme/widgets"},
+		"clean":              {"clean --dry-run", "clean --older-than 7d"},
 		"version":            {"version", "version --json"},
 		"completion":         {"completion bash", "completion fish"},
 		"help":               {"help flags", "help show"},

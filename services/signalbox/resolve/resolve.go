@@ -201,6 +201,13 @@ func (c Command) dir(s source) (string, error) {
 	if c.Data != "" {
 		return c.Data, nil
 	}
+	logs, err := Logs()
+	return filepath.Join(logs, s.key()), err
+}
+
+// Logs returns the directory that has the data of runs without --data, a directory for each
+// repository.
+func Logs() (string, error) {
 	state := os.Getenv("XDG_STATE_HOME")
 	if state == "" {
 		home, err := os.UserHomeDir()
@@ -209,5 +216,5 @@ func (c Command) dir(s source) (string, error) {
 		}
 		state = filepath.Join(home, ".local", "state")
 	}
-	return filepath.Join(state, "signalbox", "resolve", s.key()), nil
+	return filepath.Join(state, "signalbox", "resolve"), nil
 }
