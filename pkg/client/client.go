@@ -19,6 +19,15 @@ import (
 // carried out: send it again under the same id.
 var ErrUnavailable = errors.New("no orchestrator answers")
 
+// RefusedError is an ErrUnavailable with the reason that an orchestrator gave: it is there, and
+// cannot do it now.
+type RefusedError struct{ Reason string }
+
+func (e *RefusedError) Error() string { return ErrUnavailable.Error() + ": " + e.Reason }
+
+// Is reports whether target is ErrUnavailable.
+func (e *RefusedError) Is(target error) bool { return target == ErrUnavailable }
+
 // Client sends commands and queries. It is safe for concurrent use.
 type Client struct {
 	nc       *nats.Conn

@@ -210,6 +210,24 @@ func TestNoAnswerWithinTheContextIsUnavailable(t *testing.T) {
 	}
 }
 
+func TestTheReasonOfAnOrchestratorIsKeptWhereLaterTriesHaveNone(t *testing.T) {
+	e := newEnv(t)
+	asked := answers[*pb.Command](e, "sb.api.retry", unavailable(), nil)
+	ctx, cancel := context.WithCancel(e.ctx)
+	done := make(chan error, 1)
+	go func() {
+		_, err := e.client.Retry(ctx, "a", "r")
+		done <- err
+	}()
+	<-asked
+	<-asked // it is asked again, and says nothing
+	cancel()
+	err := <-done
+	if no := new(client.RefusedError); !errors.As(err, &no) || !strings.Contains(no.Reason, "not now") || !errors.Is(err, client.ErrUnavailable) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 func TestWhatCannotBeAskedEndsAtOnce(t *testing.T) {
 	e := newEnv(t)
 	answers[*pb.Command](e, "sb.api.note", &pb.CommandReply{})

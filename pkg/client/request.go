@@ -66,7 +66,7 @@ func (c *Client) request(ctx context.Context, msg *nats.Msg, send sender, q, rep
 		if errors.Is(err, context.DeadlineExceeded) {
 			quick--
 		}
-		if ctx.Err() == nil { // else the try was cut short, and its error says nothing
+		if ctx.Err() == nil && !told(last, err) { // else the try was cut short, and its error says nothing
 			last = err
 		}
 		return struct{}{}, err
@@ -75,6 +75,11 @@ func (c *Client) request(ctx context.Context, msg *nats.Msg, send sender, q, rep
 		return fmt.Errorf("%w; until then: %w", err, last)
 	}
 	return err
+}
+
+// told reports whether an orchestrator has given a reason, and the newer try has none.
+func told(last, newer error) bool {
+	return errors.As(last, new(*RefusedError)) && errors.Is(newer, ErrUnavailable) && !errors.As(newer, new(*RefusedError))
 }
 
 // try sends msg once. Its error is permanent, or ErrUnavailable: then the caller may try again.
@@ -98,7 +103,7 @@ func (c *Client) try(ctx context.Context, timeout time.Duration, msg *nats.Msg, 
 		return backoff.Permanent(fmt.Errorf("reply on %s: %w", msg.Subject, err))
 	}
 	if r, ok := reply.(interface{ GetRefusal() *pb.Refusal }); ok && r.GetRefusal().GetCode() == "unavailable" {
-		return fmt.Errorf("%w: %s", ErrUnavailable, r.GetRefusal().GetMessage())
+		return &RefusedError{r.GetRefusal().GetMessage()}
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ type Settings struct {
 	StandBy     bool          `name:"stand-by" default:"true" negatable:"" help:"Stand by while another orchestrator answers, and go on when it is gone; else all answer."`
 	Verify      bool          `name:"verify" help:"Read the whole log before the start and check every chain, even if there is a snapshot to begin with."`
 	AtOnce      []string      `name:"at-once" sep:"none" placeholder:"LIMIT" help:"How much may be under way at a time, as [repo=OWNER/NAME,][state=STATE,][role=ROLE]:N; what is beyond waits. May be repeated."`
-	AckWait     time.Duration `name:"ack-wait" default:"30s" help:"How long an agent may be silent before its work goes to another; also a claim's lease."`
+	AckWait     time.Duration `name:"ack-wait" default:"60s" help:"How long an agent may be silent before its work goes to another; also a claim's lease."`
 	MaxDeliver  int           `name:"max-deliver" default:"50" help:"How often one piece of work is handed out before it is a dead letter."`
 	Budget      []string      `name:"budget" sep:"none" placeholder:"[repo=OWNER/NAME,][role=ROLE,]day=AMOUNT" help:"What a day (UTC) may cost, of one repository (or a pattern, acme/*) or role or of all: 20usd, 500000tokens or 8h of steps. When that is spent, work rests until the day ends. May be repeated."`
 }

@@ -83,6 +83,9 @@ func (r running) callOn(ctx context.Context, env *term.Env, s system, f func(con
 		if p, ok := access.Connected(ctx, s.nats); ok && !p.Person() && p.Kind != access.Orchestrator {
 			return fmt.Errorf("%s does not reach this, want the key of a person: signalbox auth add-person", p)
 		}
+		if no := new(client.RefusedError); errors.As(err, &no) {
+			return fmt.Errorf("the orchestrator cannot do it now: %s", no.Reason)
+		}
 		return fmt.Errorf("nobody answers: NATS is at %s, but no orchestrator says a word within %s: is `signalbox up` running?", s.at,
 			term.Duration(r.Timeout))
 	}
