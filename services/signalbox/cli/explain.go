@@ -3,8 +3,13 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
+	"time"
 
+	"github.com/signalbox/signalbox/pkg/access"
+	"github.com/signalbox/signalbox/pkg/subject"
 	"github.com/signalbox/signalbox/pkg/workflow"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )
@@ -33,6 +38,42 @@ func (c explainCommand) Run(ctx context.Context, env *term.Env) error {
 		if err != nil {
 			return fmt.Errorf("the definition of %s: %w", c.ID, err)
 		}
-		return view.Explain(env, def, one).Print(env, c.Rules)
+		e := view.Explain(env, def, one)
+		if running, ok := s.(system); ok {
+			e.Why = strings.Replace(e.Why, view.NoneOrBusy(one.Worker), noneOrBusy(ctx, running, one.Worker), 1)
+		}
+		return e.Print(env, c.Rules)
 	})
+}
+
+// noneOrBusy says which it is: no agent of the role runs, or all have other work. It says both
+// where the queue cannot be read.
+func noneOrBusy(ctx context.Context, s system, role string) string {
+	both := view.NoneOrBusy(role)
+	if role == "" {
+		return both
+	}
+	js, err := access.JetStream(ctx, s.nats)
+	if err != nil {
+		return both
+	}
+	consumer, err := js.Consumer(ctx, subject.EventStream, role)
+	if err != nil {
+		return both
+	}
+	info := consumer.CachedInfo()
+	busy := info.NumAckPending > 0
+	all, err := s.List(ctx, &pb.ListRequest{})
+	for _, one := range all { // work that was given directly is in no queue
+		busy = busy || one.GetOwner() == role && one.GetAgent() != "" && one.GetLease().AsTime().After(time.Now())
+	}
+	switch {
+	case err != nil:
+		return both
+	case info.NumWaiting == 0 && !busy:
+		return fmt.Sprintf("no %s runs: start one, or give it a brain", role)
+	case info.NumWaiting == 0:
+		return fmt.Sprintf("each %s that runs has other work", role)
+	}
+	return both
 }

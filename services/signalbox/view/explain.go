@@ -216,7 +216,7 @@ func why(env *term.Env, in Instance) (string, []string) {
 		return fmt.Sprintf("%s took it %s ago and went silent: its lease ran out %s ago. The work goes to the next %s that is free.",
 			in.Claim.Agent, env.Since(in.Claim.At), env.Since(in.Claim.Lease), in.Owner), help("retry")
 	}
-	text := fmt.Sprintf("Nobody has taken the work for %s: no %s runs, or all have other work.", env.Since(in.EnteredAt), in.Owner)
+	text := fmt.Sprintf("Nobody has taken the work for %s: %s.", env.Since(in.EnteredAt), NoneOrBusy(in.Owner))
 	switch f := in.LastFault; {
 	case f != nil:
 		text = fmt.Sprintf("%s gave the work back %s ago: %s. It is tried again.", f.Agent, env.Since(f.At), strings.TrimRight(f.Reason, "."))
@@ -224,6 +224,11 @@ func why(env *term.Env, in Instance) (string, []string) {
 		text += fmt.Sprintf(" The work came back %s because of the machinery.", times(in.Faults))
 	}
 	return text, append(help("retry"), "signalbox doctor")
+}
+
+// NoneOrBusy is why work of a role is not taken, where it is not known which of both it is.
+func NoneOrBusy(role string) string {
+	return fmt.Sprintf("no %s runs, or all have other work", role)
 }
 
 func (k Parked) sentence() string {
