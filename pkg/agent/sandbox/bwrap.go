@@ -9,9 +9,10 @@ import (
 )
 
 // bwrapArgs returns the command line up to the command. The environment is inherited
-// and not set by --setenv, since ps shows arguments. Later mounts hide earlier ones.
-func (s Sandbox) bwrapArgs(c Command, own ownDirs, cache string) []string {
-	args := []string{s.bwrap, "--unshare-all", "--die-with-parent", "--new-session", "--info-fd", "3", "--cap-drop", "ALL"}
+// and not set by --setenv, since ps shows arguments. Later mounts hide earlier ones. copies are
+// the files that it names by their descriptors, from firstCopy on.
+func (s Sandbox) bwrapArgs(c Command, own ownDirs, cache string) (args []string, copies []*os.File) {
+	args = []string{s.bwrap, "--unshare-all", "--die-with-parent", "--new-session", "--info-fd", "3", "--cap-drop", "ALL"}
 	if s.userns {
 		args = append(args, "--unshare-user", "--disable-userns")
 	}
@@ -25,6 +26,9 @@ func (s Sandbox) bwrapArgs(c Command, own ownDirs, cache string) []string {
 	for _, path := range etc() {
 		if target, err := os.Readlink(path); err == nil && !filepath.IsAbs(target) {
 			args = append(args, "--symlink", target, path)
+		} else if file := small(path); file != nil {
+			args = append(args, "--file", strconv.Itoa(firstCopy+len(copies)), path)
+			copies = append(copies, file)
 		} else {
 			args = append(args, "--ro-bind-try", path, path)
 		}
@@ -72,7 +76,27 @@ func (s Sandbox) bwrapArgs(c Command, own ownDirs, cache string) []string {
 			args = append(args, "--bind-try", own.private(i, j), filepath.Join(m.At, name))
 		}
 	}
-	return append(args, "--remount-ro", "/", "--")
+	return append(args, "--remount-ro", "/", "--"), copies
+}
+
+// firstCopy is the descriptor of the first file that bubblewrap copies: 3 is that of its info.
+const firstCopy = 4
+
+// maxCopy is the size up to which a file is copied.
+const maxCopy = 256 << 10
+
+// small opens a file that is copied into the sandbox: that is quicker than a mount, of which /etc
+// would take thirty. It returns nil for what is mounted.
+func small(path string) *os.File {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxCopy {
+		return nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	return file
 }
 
 // sharedMemory is the size of /dev/shm in bytes.

@@ -101,7 +101,9 @@ func (s Sandbox) bubble(c Command, p *process, spec confine.Spec, cache string) 
 			return nil, err
 		}
 	}
-	return command(c, append(s.bwrapArgs(c, p.own, cache), argv...), &syscall.SysProcAttr{Setsid: true}), nil
+	args, copies := s.bwrapArgs(c, p.own, cache)
+	p.copies = copies
+	return command(c, append(args, argv...), &syscall.SysProcAttr{Setsid: true}), nil
 }
 
 func command(c Command, argv []string, attr *syscall.SysProcAttr) *exec.Cmd {

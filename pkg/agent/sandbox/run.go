@@ -89,6 +89,7 @@ type process struct {
 	readers  sync.WaitGroup
 	lifeline *os.File // at its end the helper kills all; nil: there is no helper that does
 	own      ownDirs
+	copies   []*os.File    // that bubblewrap copies, until it is started
 	proxy    *egress.Proxy // nil: no network
 }
 
@@ -104,6 +105,11 @@ func (s Sandbox) start(c Command, out *sink) (_ *process, err error) {
 	}()
 	var info *infoPipe
 	cmd, err := s.prepare(&c, p)
+	defer func() {
+		for _, file := range p.copies {
+			_ = file.Close() // only read
+		}
+	}()
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +123,7 @@ func (s Sandbox) start(c Command, out *sink) (_ *process, err error) {
 			return nil, err
 		}
 		defer info.close()
-		cmd.ExtraFiles = []*os.File{info.w}
+		cmd.ExtraFiles = append([]*os.File{info.w}, p.copies...)
 	case s.helper != "":
 		r, w, err := os.Pipe()
 		if err != nil {
