@@ -38,7 +38,10 @@ func script(ok bool, output string) verdict.Run {
 
 // world answers the requests of Next. Each place has its runs of all tests in order; the
 // last one is repeated.
-type world struct{ base, change, proof []string }
+type world struct {
+	base, change, proof []string
+	skips               bool // a run by name lists all other tests, too, as skipped: node --test does
+}
 
 // settle runs what Next asks for, and judges. cost is how many runs there were in all.
 func settle(t rapid.TB, in verdict.Input, w world) (verdict.Judgement, verdict.Ruling, int) {
@@ -50,7 +53,13 @@ func settle(t rapid.TB, in verdict.Input, w world) (verdict.Judgement, verdict.R
 		n[on]++
 		if len(names) > 0 {
 			r.Only, r.OK = names, true
-			r.Tests = slices.DeleteFunc(r.Tests, func(t verdict.Test) bool { return !slices.Contains(names, t.Name) && t.Cause != verdict.Compile })
+			other := func(t verdict.Test) bool { return !slices.Contains(names, t.Name) && t.Cause != verdict.Compile }
+			for i, t := range r.Tests {
+				if w.skips && other(t) {
+					r.Tests[i] = verdict.Test{Name: t.Name, File: t.File, Outcome: verdict.Skip}
+				}
+			}
+			r.Tests = slices.DeleteFunc(r.Tests, func(t verdict.Test) bool { return !w.skips && other(t) })
 			for _, t := range r.Tests {
 				r.OK = r.OK && t.Outcome != verdict.Fail
 			}
@@ -158,6 +167,11 @@ func TestTheVerdictIsADifference(t *testing.T) {
 			}
 			if cost > 20 {
 				t.Errorf("it takes %d runs", cost)
+			}
+			w := c.world
+			w.skips = true
+			if j2, r2, _ := settle(t, c.in, w); r2.OK != r.OK || j2.Shown != j.Shown || j2.Unproven != j.Unproven {
+				t.Errorf("by a runner that lists other tests as skipped it rules %+v, shown %v, unproven %q", r2, j2.Shown, j2.Unproven)
 			}
 		})
 	}
