@@ -78,7 +78,7 @@ func TestAStoppedSystemReadsLikeARunningOne(t *testing.T) {
 	}
 	t.Run("and asks for names that are nearly right", func(t *testing.T) {
 		for line, says := range map[string]string{"ls --state implmenting": "did you mean implementing?", "ls --worker develper": "did you mean developer?",
-			"ls isue": `did you mean "issue"?`, "show ended": "did you mean a/ended?", "history a/wokring": "a/wokring: no such instance"} {
+			"ls isue": `did you mean "issue"?`, "show a/endd": "a/endd: no such instance", "history a/wokring": "a/wokring: no such instance"} {
 			code, out := ended(t, append(strings.Fields(line), "--data", dir)...)
 			if code == 0 || !strings.Contains(out, says) {
 				t.Errorf("%q ended with %d: %s", line, code, out)
