@@ -86,9 +86,6 @@ func (c completion) tested() {
 			doc.Writer.TestWritten = slices.ContainsFunc(ev.Judgement.Tests, func(t verdict.ShownTest) bool { return t.By != "" })
 		}
 	}
-	if doc.Writer.TestWritten != c.doc.Writer.TestWritten {
-		c.put("writer", doc.Writer)
-	}
 	c.remember("test_missing", strconv.FormatBool(doc.testMissing()))
 }
 
