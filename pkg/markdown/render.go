@@ -3,7 +3,6 @@ package markdown
 import (
 	"bytes"
 	"html"
-	"regexp"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -12,6 +11,8 @@ import (
 	goldmarkhtml "github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
 // HTML renders GitHub Flavored Markdown. The result loads nothing and runs nothing: an image
@@ -76,9 +77,8 @@ func blockHTML(w util.BufWriter, source []byte, node ast.Node, entering bool) (a
 
 // harmless escapes HTML but for a few tags without attributes.
 func harmless(source []byte) string {
-	return escaped().ReplaceAllString(html.EscapeString(string(source)), "<$1>")
+	return escaped.ReplaceAllString(html.EscapeString(string(source)), "<$1>")
 }
 
-func escaped() *regexp.Regexp {
-	return regexp.MustCompile(`&lt;(/?(?:details|summary|sub|sup|kbd|b|i|em|strong|code)|br ?/?)&gt;`)
-}
+// escaped matches a tag of harmless, once HTML is escaped.
+var escaped = lazyregexp.New(`&lt;(/?(?:details|summary|sub|sup|kbd|b|i|em|strong|code)|br ?/?)&gt;`)

@@ -6,10 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
 //go:embed rules.json
@@ -36,14 +36,13 @@ type allowlist struct {
 	StopWords []string  `json:"stop_words"` // in the credential, in lower case
 }
 
-// pattern is a regular expression that is compiled when it is first used: most
-// rules never are.
-type pattern struct{ compiled func() *regexp.Regexp }
+// pattern is the regular expression of a rule. Most rules are never used, so most expressions are
+// never compiled.
+type pattern struct{ *lazyregexp.Regexp }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (p *pattern) UnmarshalText(text []byte) error {
-	source := string(text)
-	p.compiled = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(source) }) // a test compiles all
+	p.Regexp = lazyregexp.New(string(text)) // a test compiles all
 	return nil
 }
 
@@ -70,7 +69,7 @@ func (s span) overlaps(o span) bool { return s.from < o.to && o.from < s.to }
 // find returns where the credentials of the kind are.
 func (r rule) find(text string) []span {
 	var found []span
-	for _, groups := range r.Regex.compiled().FindAllStringSubmatchIndex(text, -1) {
+	for _, groups := range r.Regex.FindAllStringSubmatchIndex(text, -1) {
 		at := r.secret(groups)
 		secret := text[at.from:at.to]
 		if r.Entropy > 0 && entropy(secret) <= r.Entropy {
@@ -108,7 +107,7 @@ func (a allowlist) allows(text string, match span, secret string) bool {
 	lower := strings.ToLower(secret)
 	var checks []bool
 	if len(a.Regexes) > 0 {
-		checks = append(checks, slices.ContainsFunc(a.Regexes, func(p pattern) bool { return p.compiled().MatchString(target) }))
+		checks = append(checks, slices.ContainsFunc(a.Regexes, func(p pattern) bool { return p.MatchString(target) }))
 	}
 	if len(a.StopWords) > 0 {
 		checks = append(checks, slices.ContainsFunc(a.StopWords, func(w string) bool { return strings.Contains(lower, strings.ToLower(w)) }))

@@ -11,7 +11,7 @@ import (
 //go:embed maven.sh
 var fetchMaven string
 
-// pom is what a recipe needs of a pom.xml.
+// pom has the modules of a pom.xml.
 type pom struct {
 	Modules  []string `xml:"modules>module"`
 	Profiles []string `xml:"profiles>profile>modules>module"`
@@ -33,7 +33,7 @@ func (r Recipe) addPom(tree fs.FS, name string) bool {
 	r.Files[name] = content
 	var p pom
 	if xml.Unmarshal([]byte(content), &p) != nil {
-		return true // Maven says so
+		return true // Maven reports the error
 	}
 	for _, module := range append(p.Modules, p.Profiles...) {
 		module = path.Join(path.Dir(name), strings.TrimSpace(module))

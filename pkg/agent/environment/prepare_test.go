@@ -162,7 +162,7 @@ func TestPackagesOfNodeAreFetchedWithoutScriptsBuiltWithoutNetworkAndMounted(t *
 	pack := tgz(t, map[string]string{
 		"package.json": `{"name":"left","version":"1.0.0","scripts":{"install":"node build.js"}}`,
 		"index.js":     "module.exports = require('fs').readFileSync(__dirname + '/built', 'utf8');",
-		// The script of the package tells what it can reach.
+		// The script of the package records whether it reaches the network.
 		"build.js": `const fs = require('fs'), net = require('net');
 const s = net.connect({host: '127.0.0.1', port: ` + strings.Split(r.host(), ":")[1] + `});
 const end = (said) => { fs.writeFileSync('built', said + ' tree:' + fs.existsSync('../../src.js')); process.exit(0) };

@@ -70,7 +70,7 @@ func gemsAreFetched(t *testing.T, mode sandbox.Mode) {
 	r.files["/gems/sb-build-1.0.0.gem"] = gem(t, "sb-build", map[string]string{
 		"sb-build.gemspec": gemspec("sb-build", `s.extensions = ["ext/extconf.rb"]; s.add_dependency "sb-left", "= 1.0.0"; s.bindir = "exe"; s.files += ["exe/sb-tell"]; s.executables = ["sb-tell"]`),
 		"exe/sb-tell":      "#!/usr/bin/env ruby\nrequire 'sb_build_made'; puts SB_MADE\n",
-		// The program that prepares the extension tells what it can reach.
+		// The program that prepares the extension records whether it reaches the network.
 		"ext/extconf.rb": `require "socket"; require "sb_left"
 said = begin; TCPSocket.new("127.0.0.1", ` + port + `); "network"; rescue SystemCallError; "no network"; end
 File.write("sb_build_made.rb", "SB_MADE = '#{said} #{SbLeft::VALUE}'\n")

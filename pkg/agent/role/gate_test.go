@@ -21,8 +21,8 @@ type by struct {
 	instance.Result
 }
 
-// testing is a tester's job to judge what the roles left, of an orchestrator that says who writes
-// the code and who the tests.
+// testing returns a job in which the tester judges the steps. The job names the role that writes
+// the code, and those that write the tests.
 func (e *env) testing(testers []string, steps ...by) agent.Job {
 	e.Helper()
 	var results []instance.Result
@@ -37,7 +37,7 @@ func (e *env) testing(testers []string, steps ...by) agent.Job {
 	return job
 }
 
-// judge has the tester judge what the roles left. It returns the evidence of the tests.
+// judge runs a tester's job on the steps, and returns the evidence of the tests.
 func (e *env) judge(testers []string, policy string, steps ...by) instance.Evidence {
 	e.Helper()
 	job := e.testing(testers, steps...)

@@ -71,17 +71,9 @@ func (s step) examine(ctx context.Context, tree *workspace.Tree, checks ...strin
 		case w.err != nil:
 			all = append(all, instance.Evidence{Name: checks[i], Commit: tree.Head, ExitCode: -1, Output: w.err.Error()})
 		case w.found:
-			ev, ran := s.ran(tree, w.plan)
-			if ran && checks[i] == testrun.Name && !g.refused {
-				s.job.Progress("the tests of %.10s ran already, and passed", tree.Head)
-				ev, err = s.settle(g, ev)
-			} else if checks[i] == testrun.Name && base != tree && !g.refused {
-				var before madeRun
-				if before, err = s.baseline(ctx, base, w.plan); err != nil {
-					return nil, err
-				}
-				ev, err = s.compare(ctx, comparison{gate: g, tree: tree, base: base, before: &before, command: w.plan.Command(),
-					runs: s.byPlan(before.plan), plans: plans})
+			var ev instance.Evidence
+			if checks[i] == testrun.Name && base != tree && !g.refused {
+				ev, err = s.judgeTests(ctx, comparison{gate: g, tree: tree, base: base, plans: plans}, w.plan)
 			} else {
 				ev, err = s.runGated(ctx, g, tree.Head, w.plan)
 			}
@@ -94,8 +86,23 @@ func (s step) examine(ctx context.Context, tree *workspace.Tree, checks ...strin
 	return all, nil
 }
 
-// ran returns the judgement of this very commit, if the log has one by a role that does not write
-// the code, the tests pass, and nothing is left open. To run them once more would show nothing more.
+// judgeTests compares the tests of a change with those of its base. It takes the judgement that
+// the log has of this commit, if that leaves nothing open.
+func (s step) judgeTests(ctx context.Context, c comparison, plan testrun.Plan) (instance.Evidence, error) {
+	if ev, ran := s.ran(c.tree, plan); ran {
+		s.job.Progress("the tests of %.10s ran already, and passed", c.tree.Head)
+		return s.settle(c.gate, ev)
+	}
+	before, err := s.baseline(ctx, c.base, plan)
+	if err != nil {
+		return instance.Evidence{}, err
+	}
+	c.before, c.command, c.runs = &before, plan.Command(), s.byPlan(before.plan)
+	return s.compare(ctx, c)
+}
+
+// ran returns the judgement that the log has of the tree's commit. A role that does not write the
+// code has made it, the tests pass, and it leaves no question open. Another run would show nothing more.
 func (s step) ran(tree *workspace.Tree, plan testrun.Plan) (instance.Evidence, bool) {
 	i := slices.IndexFunc(s.job.Evidence, func(ev instance.Evidence) bool {
 		j := ev.Judgement

@@ -9,8 +9,8 @@ import (
 )
 
 // bwrapArgs returns the command line up to the command. The environment is inherited
-// and not set by --setenv, since ps shows arguments. Later mounts hide earlier ones. copies are
-// the files that it names by their descriptors, from firstCopy on.
+// and not set by --setenv, since ps shows arguments. Later mounts hide earlier ones. The arguments name the
+// files in copies by their descriptors, from firstCopy on.
 func (s Sandbox) bwrapArgs(c Command, own ownDirs, cache string) (args []string, copies []*os.File) {
 	args = []string{s.bwrap, "--unshare-all", "--die-with-parent", "--new-session", "--info-fd", "3", "--cap-drop", "ALL"}
 	if s.userns {
@@ -85,8 +85,8 @@ const firstCopy = 4
 // maxCopy is the size up to which a file is copied.
 const maxCopy = 256 << 10
 
-// small opens a file that is copied into the sandbox: that is quicker than a mount, of which /etc
-// would take thirty. It returns nil for what is mounted.
+// small opens a small regular file, to copy it into the sandbox. A copy is quicker than a mount, and
+// /etc has some thirty such files. It returns nil for any other path, which the caller mounts.
 func small(path string) *os.File {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxCopy {

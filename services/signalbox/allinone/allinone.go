@@ -123,7 +123,8 @@ func Run(ctx context.Context, c Config) (err error) {
 		return err
 	}
 	defer server.Shutdown()
-	held, err := holdWork(workDir(c.Dir), time.Now(), c.Log)
+	all, _ := WorkDirs() // without one the work trees are below the data
+	held, err := holdWork(all, workDir(c.Dir), time.Now(), c.Log)
 	if err != nil {
 		return err
 	}

@@ -3,14 +3,13 @@ package allinone
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"io"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/agent/environment"
 	"github.com/signalbox/signalbox/pkg/service/embedded"
 )
 
@@ -39,14 +38,15 @@ func workDir(data string) string {
 	return filepath.Join(all, hex.EncodeToString(key[:6]))
 }
 
-// holdWork makes the directory of the work trees and locks it, so that nobody removes it until
-// it is closed. It removes those of other data directories that were not started for long.
-func holdWork(dir string, now time.Time, log *slog.Logger) (io.Closer, error) {
+// holdWork makes the directory of the work trees and locks it, so that no process removes it until
+// the caller closes the lock. If the directory is one of those below all, holdWork removes the others
+// there that nothing started for long. Any other parent, such as a data directory, it leaves alone.
+func holdWork(all, dir string, now time.Time, log *slog.Logger) (io.Closer, error) {
 	held, err := embedded.Hold(dir)
-	if err != nil {
-		return nil, err
+	if err != nil || filepath.Dir(dir) != all {
+		return held, err
 	}
-	locks, _ := filepath.Glob(filepath.Join(filepath.Dir(dir), "*", "signalbox.lock")) // the pattern is none of a user
+	locks, _ := filepath.Glob(filepath.Join(all, "*", "signalbox.lock")) // the pattern is none of a user
 	for _, lock := range locks {
 		other := filepath.Dir(lock)
 		info, err := os.Stat(lock)
@@ -69,17 +69,5 @@ func RemoveWork(dir string) error {
 		return err
 	}
 	defer lock.Close()
-	if os.RemoveAll(dir) == nil {
-		return nil
-	}
-	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err == nil && entry.IsDir() {
-			return os.Chmod(path, 0o700) //nolint:gosec // a directory
-		}
-		return err
-	})
-	if failed := os.RemoveAll(dir); failed != nil {
-		return errors.Join(failed, err)
-	}
-	return nil
+	return environment.Remove(dir)
 }

@@ -29,7 +29,15 @@ func TestWorkTreesOfLongAgoAreRemovedAtAStart(t *testing.T) {
 			}
 		}
 	}
-	held, err := holdWork(filepath.Join(parent, "mine"), now, nil)
+	elsewhere, err := holdWork("", filepath.Join(parent, "below the data"), now, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer elsewhere.Close()
+	if _, err := os.Stat(old); err != nil {
+		t.Errorf("what lies beside work trees in a data directory is removed: %v", err)
+	}
+	held, err := holdWork(parent, filepath.Join(parent, "mine"), now, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
