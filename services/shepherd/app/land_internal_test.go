@@ -34,11 +34,12 @@ func TestTheTrailerOfAMergeSaysWhetherItIsShown(t *testing.T) {
 		return instance.Proof{Shown: true, Judgement: verdict.Judgement{Tests: []verdict.ShownTest{{Name: name}}}}
 	}
 	for want, proof := range map[string]instance.Proof{
-		"Signalbox-Verdict: unproven":         {Reason: "no test ran"},
-		"Signalbox-Verdict: shown":            {Shown: true},
-		"Signalbox-Verdict: shown TestHello":  tests("TestHello"),
-		"Signalbox-Verdict: shown greets x y": tests("greets x\ny"),
-		"Signalbox-Verdict: shown @ ann":      tests("@ann"),
+		"Signalbox-Verdict: unproven":                        {},
+		"Signalbox-Verdict: unproven no test ran; ask @ ann": {Reason: "no test ran;\nask @ann"},
+		"Signalbox-Verdict: shown":                           {Shown: true},
+		"Signalbox-Verdict: shown TestHello":                 tests("TestHello"),
+		"Signalbox-Verdict: shown greets x y":                tests("greets x\ny"),
+		"Signalbox-Verdict: shown @ ann":                     tests("@ann"),
 	} {
 		if got := (standing{proof: proof}).trailer(); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -1,6 +1,8 @@
 package app
 
 import (
+	"strings"
+
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/merge"
 	"github.com/signalbox/signalbox/pkg/outbound"
@@ -81,15 +83,15 @@ func (s standing) gate() merge.Gate {
 	return g
 }
 
-// trailer returns the line of a merge's message that says whether the work is shown to be
-// right, and by which test.
+// trailer returns the line of a merge's message that says which test shows the work to be
+// right, or why none does.
 func (s standing) trailer() string {
-	verdict := "unproven"
+	verdict, detail := "unproven", s.proof.Reason
 	if s.proof.Shown {
-		verdict = "shown"
+		verdict, detail = "shown", ""
 		if tests := s.proof.Judgement.Tests; len(tests) > 0 {
-			verdict += " " + cut(sanitize.Subject(tests[0].Name), maxTitle)
+			detail = tests[0].Name
 		}
 	}
-	return outbound.VerdictTrailer + ": " + verdict
+	return strings.TrimSpace(outbound.VerdictTrailer + ": " + verdict + " " + cut(sanitize.Subject(detail), maxTitle))
 }
