@@ -81,7 +81,7 @@ func TestAMisbehavingBrainFailsClearly(t *testing.T) {
 			if _, held := end.Escalation(); held != (c.end == "people") {
 				t.Errorf("people are asked: %v", held)
 			}
-			if c.end != "people" && end.State != c.end || end.State == "failed" && end.Reason != "the same failure came back without progress" {
+			if c.end != "people" && end.State != c.end || end.State == "failed" && end.Reason != "the same failure came back and nothing changed" {
 				t.Errorf("it ended in %s: %s", end.State, end.Reason)
 			}
 			for _, a := range artifacts {

@@ -68,7 +68,7 @@ extends: issue
 states:
   waiting_for_requirements_clarification:
     timeout: 6s
-    on: {timeout_escalation: [{to: blocked, reason: the answer is long in coming}]}
+    on: {timeout_escalation: [{to: blocked, reason: no answer arrived in time}]}
 `
 	// Its result is merged by a story that it opens.
 	navigatorHandingOver = `

@@ -119,7 +119,7 @@ func TestPeopleAreRemindedThenItIsBlockedThenItFails(t *testing.T) {
 			t.Errorf("said is %q, without %s", keys, want)
 		}
 	}
-	if !strings.Contains(texts, "This still waits for an answer") || !strings.Contains(texts, "nobody answers any more") {
+	if !strings.Contains(texts, "This still waits for an answer") || !strings.Contains(texts, "no answer arrived and the work ends") {
 		t.Errorf("said is\n%s", texts)
 	}
 }

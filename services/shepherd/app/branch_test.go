@@ -244,7 +244,7 @@ func TestADeveloperWhoFailsAnswersNobody(t *testing.T) {
 	if len(said) != 1 || strings.Contains(said[0], "crashed") || len(w.heard()) != 2 || in.GetVars()["lastActivityBy"] != "bot" {
 		t.Errorf("said is %q, asked was %q", said, w.heard())
 	}
-	if moves := s.moves(); !slices.Contains(moves, "pushed: the feedback could not be worked in") {
+	if moves := s.moves(); !slices.Contains(moves, "pushed: the feedback could not be applied") {
 		t.Errorf("it went %q", moves)
 	}
 }

@@ -81,7 +81,7 @@ func TestReviewerKeepsRequestingChanges(t *testing.T) {
 	if said := w.said(s.pull); len(said) != 3 {
 		t.Errorf("there are %d answers: %q", len(said), said)
 	}
-	want := slices.Repeat([]string{"pushed: a reviewer went last", "pushed: the feedback is worked in and all acceptance criteria pass"}, 3)
+	want := slices.Repeat([]string{"pushed: a reviewer went last", "pushed: the feedback is applied and all acceptance criteria pass"}, 3)
 	if got := s.moves()[2:]; !slices.Equal(got, want) {
 		t.Errorf("it went %q, want %q", got, want)
 	}

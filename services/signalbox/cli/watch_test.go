@@ -152,7 +152,7 @@ func TestWatch(t *testing.T) {
 		}
 		w := startCommand(t, server, term.Env{}, "watch", "b/1", "--exit-status")
 		w.end(t, 1)
-		contains(t, <-w.says, "b/1 ended in requires_human_intervention: the obstacle is beyond the agents")
+		contains(t, <-w.says, "b/1 ended in requires_human_intervention: the agents cannot remove the obstacle")
 	})
 	t.Run("follows all until it is interrupted", func(t *testing.T) {
 		w := startCommand(t, server, term.Env{}, "watch")

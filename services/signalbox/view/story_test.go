@@ -77,7 +77,7 @@ func story() []instance.Commit {
 			moved("requirements_unclear", "waiting_for_requirements_clarification", "", workflow.Wait, "decide", "the questions are asked")}},
 		{90, "github:ann", []instance.Event{
 			instance.Signalled{Name: "commented", Actor: "github:ann", Ref: "comment/7", Data: map[string]string{"body": "Q2: the third"}},
-			moved("waiting_for_requirements_clarification", "requirements_clarified", "pm", workflow.Work, "signal", "somebody who may answer did"),
+			moved("waiting_for_requirements_clarification", "requirements_clarified", "pm", workflow.Work, "signal", "a permitted person answered"),
 			instance.Dispatched{State: "requirements_clarified", Owner: "pm"}}},
 		{90.1, "operator:bob", []instance.Event{
 			instance.Moved{From: "requirements_clarified", To: "implementing", Owner: "developer", Kind: workflow.Work, Rule: "override",

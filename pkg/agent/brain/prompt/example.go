@@ -85,7 +85,7 @@ func Example(role, state string) work.Assignment {
 					Why:  "the requirements are clear",
 					Said: "The median of an even count is the mean of the two in the middle.\n\n- Median(1, 3) is 2\n- Median() is an error"},
 				{State: "implementing", Role: "developer", Status: "success", Confidence: 0.95, To: "running_tests",
-					Why:  "a sure implementation is tested",
+					Why:  "the developer is confident; the tests run",
 					Said: "take the upper one of the two"},
 				{State: "running_tests", Role: "tester", Status: "failure", Confidence: 0.9, Said: "one test fails", To: "fixing_issues",
 					Why: "tests fail"},

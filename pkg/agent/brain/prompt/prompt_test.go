@@ -80,7 +80,7 @@ func TestADeveloperIsToldWhatIsKnown(t *testing.T) {
 		`Labels: "bug".`, "a stranger's word", `[reported by "ada", who may not write to the repository]`, "Median(1, 3)",
 		"The last result was failure with confidence 0.90. It is of running_tests, by the tester; the work went on in fixing_issues: tests fail.",
 		"[an agent, the tester]", "- analyzing_requirements, by the analyst", "- Median(1, 3) is 2",
-		"- implementing, by the developer: success with confidence 0.95. The work went on in running_tests: a sure implementation is tested.",
+		"- implementing, by the developer: success with confidence 0.95. The work went on in running_tests: the developer is confident; the tests run.",
 		"take the upper one", "Check tests failed", "tested without that: stats_test.go", "example.com/stats.TestMedianOfAnEvenCount", "want 2",
 		"the tests stay as they are", "Check lint passed", "Please keep the allocation", `It is tested with "go test -json ./...".`,
 		`the tests run without what you change in them: "stats_test.go".`, "go test -race ./...", "AGENTS.md of the repository",
