@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the tables of flags anew")
+var update = flag.Bool("update", false, "write the tables of flags again")
 
 // table matches the table of a service's flags on a page: the lines between these
 // comments.

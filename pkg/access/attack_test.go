@@ -117,7 +117,7 @@ func api(name string, body any) func(*env, *nats.Conn) error {
 
 var errRefused = errors.New("refused")
 
-// publish publishes to a subject, and says that it was refused unless somebody heard it.
+// publish publishes to a subject, and says that it was refused unless a subscriber received it.
 func publish(to string) func(*env, *nats.Conn) error {
 	return func(_ *env, nc *nats.Conn) error {
 		_, err := nc.Request(to, []byte("{}"), tries)
@@ -289,7 +289,7 @@ func TestTheAttacksWorkWithoutAccounts(t *testing.T) {
 }
 
 // unprotected returns what newEnv does, on a server without accounts. All of it is made
-// anew, as the last attack may have left nothing.
+// again, as the last attack may have left nothing.
 func unprotected(t *testing.T, server *natstest.Server) *env {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -313,7 +313,7 @@ func unprotected(t *testing.T, server *natstest.Server) *env {
 	return e
 }
 
-// prey adds what the attacks by replies need: work for the developer, and somebody who
+// prey adds what the attacks by replies need: work for the developer, and a person who
 // answers a query.
 func (e *env) prey() {
 	e.Helper()

@@ -110,7 +110,7 @@ func (a *worker) execute(ctx context.Context, msg delivery, job Job, until time.
 			return msg.nak(0)
 		}
 		a.logStep(slog.LevelInfo, "claim given back", job, "released", took, errors.New(stopping))
-		return msg.ack() // released work is dispatched anew
+		return msg.ack() // released work is dispatched again
 	case errors.Is(err, brain.ErrInfrastructure):
 		a.logStep(slog.LevelWarn, "infrastructure fault; the work is tried again", job, "fault", took, err)
 		a.Observer.Ended(job, instance.Result{}, err, took)

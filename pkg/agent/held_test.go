@@ -85,7 +85,7 @@ func TestWorkOfAnAgentThatIsKilledBeginsAnewWhenItsLeaseEnds(t *testing.T) {
 	}))
 	at := time.Now()
 	killed.nc.Close() // it can say nothing any more
-	t.Logf("it began anew %v after the lease", next(w, begun).Sub(at)-lease)
+	t.Logf("it began again %v after the lease", next(w, begun).Sub(at)-lease)
 	all := w.until("a", moved)
 	if c := of[instance.Claimed](all); len(c) < 2 || c[1].Agent != "heir" || c[1].Lapsed != "killed" {
 		t.Errorf("there came %q", names(all))

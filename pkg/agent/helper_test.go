@@ -187,7 +187,7 @@ func (e *env) start(workflow, id string) {
 // as has an agent work for another role.
 func as(role string) func(*agent.Config) { return func(c *agent.Config) { c.Role = role } }
 
-// claim takes the work as somebody who is no agent of the runtime.
+// claim takes the work as a person who is no agent of the runtime.
 func (e *env) claim(id, agent string, work uint64, lease time.Duration) uint64 {
 	e.Helper()
 	reply, err := e.client.DoAs(e.ctx, "pm", "claim", &pb.Command{Instance: id, Action: &pb.Command_Claim{

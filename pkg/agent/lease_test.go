@@ -95,7 +95,7 @@ func TestWorkOfAnAgentThatDiedGoesToAnother(t *testing.T) {
 func TestHeldWorkComesBack(t *testing.T) {
 	w := newEnv(t, 5*time.Second)
 	work := w.open("a")
-	token := w.claim("a", "holder", work, time.Hour) // by somebody who was not given the message
+	token := w.claim("a", "holder", work, time.Hour) // by a person who was not given the message
 	k := w.agent("a1", works(succeed))
 	for range 3 {
 		w.logged(k, "held by another")

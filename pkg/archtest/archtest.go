@@ -39,6 +39,7 @@ var rules = map[string]func(*tree) []Violation{
 	"services":    services,
 	"size":        sizes,
 	"unsafe":      unsafe,
+	"words":       words,
 }
 
 // Check returns every violation in the module at the root of fsys, sorted by file

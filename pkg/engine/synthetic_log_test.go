@@ -109,7 +109,7 @@ func newFollowing(t testing.TB, c engine.Config, before ...func(*engine.Engine))
 	return e
 }
 
-// BenchmarkReplay is one commit of a log that is read anew.
+// BenchmarkReplay is one commit of a log that is read again.
 func BenchmarkReplay(b *testing.B) {
 	log, defs := newSyntheticLog(b, 1+b.N/17, 8, false)
 	var all []eventstore.Commit

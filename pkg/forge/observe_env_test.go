@@ -77,7 +77,7 @@ func (e *env) must(err error) {
 	}
 }
 
-// push has somebody write a file on a branch, made from main if it is new.
+// push has a person write a file on a branch, made from main if it is new.
 func (e *env) push(who, branch, file, content string) (sha string) {
 	e.t.Helper()
 	g := git.New(e.t.TempDir()).WithToken(e.url, who).WithIdentity(who, who+"@example.test")
@@ -92,7 +92,7 @@ func (e *env) push(who, branch, file, content string) (sha string) {
 	return gittest.Run(e.t, g, "rev-parse", "HEAD")
 }
 
-// do has somebody do what the adapter has no call for.
+// do has a person do what the adapter has no call for.
 func (e *env) do(who, method, path, body string) {
 	e.t.Helper()
 	r, err := http.NewRequestWithContext(e.t.Context(), method, e.url+"/repos/"+repo+path, strings.NewReader(body))

@@ -12,7 +12,7 @@ import (
 // refusing is a forge that refuses pull requests for a while.
 type refusing struct {
 	until time.Time // when it knows the branch
-	shows time.Time // when its lists show somebody else's; zero: there is none
+	shows time.Time // when its lists show another person's; zero: there is none
 	tries int
 }
 

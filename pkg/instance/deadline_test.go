@@ -26,7 +26,7 @@ func TestTheNextDeadlineIsTheFirstThatNobodyWasToldOf(t *testing.T) {
 		{"the escalation after an alert without a warning", []step{opened(), wait(11 * time.Minute), expire(workflow.Alert)},
 			workflow.Escalation, 15 * time.Minute},
 		{"none after that", []step{opened(), wait(time.Hour), expire(workflow.Escalation)}, "", 0},
-		{"the warning of a stay that has begun anew", []step{opened(), wait(time.Hour), expire(workflow.Escalation), moveTo("doing")},
+		{"the warning of a stay that has begun again", []step{opened(), wait(time.Hour), expire(workflow.Escalation), moveTo("doing")},
 			workflow.Warning, 68 * time.Minute},
 		{"none where there is no timeout", []step{opened(), moveTo("waiting")}, "", 0},
 		{"none of what has ended", []step{opened(), moveTo("end")}, "", 0},

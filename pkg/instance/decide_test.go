@@ -214,7 +214,7 @@ func TestDecideRecords(t *testing.T) {
 		{"a signal nobody listens to is kept", nil,
 			[]step{opened(), claim("p1")}, do(instance.Signal{Name: "labelled", Ref: "e1", Data: map[string]string{"label": "bug"}}),
 			[]instance.Event{instance.Signalled{Name: "labelled", Actor: "ann", Ref: "e1", Data: map[string]string{"label": "bug"}}}},
-		{"a signal from somebody who may not answer is kept", nil,
+		{"a signal from a person who may not answer is kept", nil,
 			[]step{opened(), moveTo("waiting_for_human_input")},
 			as("bob", instance.Signal{Name: "commented", Data: map[string]string{"permission": "read"}}),
 			[]instance.Event{instance.Signalled{Name: "commented", Actor: "bob", Data: map[string]string{"permission": "read"}}}},

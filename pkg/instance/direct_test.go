@@ -21,7 +21,7 @@ func (p *comparison) sendWithWaiter(t rapid.TB, d dice, def *workflow.Definition
 	events, given, err := instance.DecideAndClaim(def, p.in, cmd,
 		func(role string) (instance.Claim, bool) { return claim, role == claim.Role })
 	if err != nil {
-		t.Fatalf("%T is refused while somebody waits: %v", cmd.Do, err)
+		t.Fatalf("%T is refused while a person waits: %v", cmd.Do, err)
 	}
 	after, gets := m.offer(claim)
 	if given != gets {
@@ -40,7 +40,7 @@ func (p *comparison) checkDirectClaim(t rapid.TB, def *workflow.Definition, cmd 
 		return claim, true
 	})
 	if diff := cmp.Diff(err, refusal); diff != "" || err != nil && (given || both != nil) {
-		t.Fatalf("%T while somebody waits: given %v, %v\n%s", cmd.Do, given, both, diff)
+		t.Fatalf("%T while a person waits: given %v, %v\n%s", cmd.Do, given, both, diff)
 	}
 	if err != nil {
 		return

@@ -10,7 +10,7 @@ import (
 )
 
 // Escalate puts a matter to people, under the claim. With RequiresHuman the claim
-// ends, and no role works until somebody resolves the escalation.
+// ends, and no role works until a person resolves the escalation.
 type Escalate struct {
 	Token         uint64
 	Reason        string

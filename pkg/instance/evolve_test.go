@@ -165,7 +165,7 @@ func TestEvolveKeeps(t *testing.T) {
 			instance.Moved{From: "a", To: "b", Failure: true}, instance.Moved{From: "b", To: "a", Failure: true},
 			instance.Moved{From: "a", To: "b", Failure: true}, instance.Moved{From: "b", To: "c"}},
 			func(in instance.Instance) any { return in.Failures }, []instance.FailureCount{{State: "a", Count: 2}}},
-		{"no failures of any state after a move that counts anew", []instance.Event{
+		{"no failures of any state after a move that counts again", []instance.Event{
 			instance.Moved{From: "a", To: "b", Failure: true}, instance.Moved{From: "b", To: "c", Failure: true, ResetsFailures: true}},
 			func(in instance.Instance) any { return len(in.Failures) }, 0},
 		{"failures through an override",

@@ -72,7 +72,7 @@ func (a Open) decide(d *decision) error {
 		}
 	}
 	if slices.Contains(a.After, d.cmd.Instance) || slices.Contains(a.After, "") {
-		return d.refuse(CodeInvalid, nil, "what it comes after are other instances")
+		return d.refuse(CodeInvalid, nil, "an instance depends on other instances, not on itself")
 	}
 	first, _ := d.def.State(name)
 	d.record(Opened{

@@ -152,7 +152,7 @@ func (p *comparison) send(t rapid.TB, d dice, do instance.Action) {
 	if err != nil {
 		return
 	}
-	if d("somebody waits", 3) == 0 {
+	if d("a person waits", 3) == 0 {
 		events, kept = p.sendWithWaiter(t, d, def, cmd, kept)
 	}
 	if def != p.def {

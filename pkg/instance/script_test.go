@@ -30,7 +30,7 @@ var update = flag.Bool("update", false, "write what the scripts in testdata real
 //
 //	policy NAME=VALUE…                 changes the issue lifecycle; only as the first command
 //	at +31s                            advances the clock
-//	anew                               starts another instance
+//	again                               starts another instance
 //	show                               prints the instance
 //	open title= author= base= state= set=NAME:VALUE after= parent=
 //	claim ROLE AGENT work= lease=      work: default the newest
@@ -119,7 +119,7 @@ func (s *fixture) play(t *testing.T, c *scriptLine) []string {
 	case "at":
 		s.now = s.now.Add(c.duration(c.word()))
 		return nil
-	case "anew":
+	case "again":
 		*s = *newFixture(s.def)
 		return nil
 	case "show":

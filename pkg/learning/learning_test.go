@@ -312,7 +312,7 @@ func TestAStandingSaysWhoSaysSo(t *testing.T) {
 		"proposed by the developer in acme/1, confirmed by ann":                   {noted("developer/a-1", "", "TZ", at), of("operator:ann", learning.Confirmed, id)},
 		"proposed by the developer in acme/1, there when work ended well once":    {noted("developer/a-1", "", "TZ", at), of("good/1", learning.Used, id)},
 		"proposed by the developer in acme/1, there when work ended well 2 times": {noted("developer/a-1", "", "TZ", at), of("good/1", learning.Used, id), of("good/2", learning.Used, id)},
-		"proposed by the pm in acme/1, not confirmed, where somebody spoke who may not write to the repository, or of whom that is not known": {noted("pm/a-1", "", "TZ", at, stranger)},
+		"proposed by the pm in acme/1, not confirmed, where a person spoke who may not write to the repository, or of whom that is not known": {noted("pm/a-1", "", "TZ", at, stranger)},
 		"confirmed by ann, removed by bob": {noted("operator:ann", "", "TZ"), of("operator:bob", learning.Dropped, id)},
 	} {
 		if got := listed(well, events...)[0].Standing(); got != want {

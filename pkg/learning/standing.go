@@ -31,7 +31,7 @@ func (l Learning) Standing() string {
 	if !l.confirmed() {
 		said = append(said, "not confirmed")
 		if !l.Trusted {
-			said = append(said, "where somebody spoke who may not write to the repository, or of whom that is not known")
+			said = append(said, "where a person spoke who may not write to the repository, or of whom that is not known")
 		}
 	}
 	switch l.State {

@@ -274,7 +274,7 @@ func (l *Ledger) Rests(at time.Time, in instance.Instance, role string) (until t
 	if len(in.Issue.Configured().Days) > 0 {
 		l.ask()
 		if !l.caught {
-			return at.Add(readWithin), "what was spent today is being read"
+			return at.Add(readWithin), "today's costs are being read"
 		}
 	}
 	if why := l.over(at, in, role); why != "" {

@@ -208,7 +208,7 @@ func TestARepositoryBoundsItsOwnDayBesideTheOperator(t *testing.T) {
 	l := knowing("day=100usd", in)
 	l.Note(reported("analyst", nine, 9, 0), "acme/widgets/2") // of the same repository
 	l.Note(reported("analyst", nine, 9, 0), "acme/gears/1")
-	if until, why := l.Rests(nine, in, "analyst"); until.Sub(nine) != 2*time.Second || why != "what was spent today is being read" {
+	if until, why := l.Rests(nine, in, "analyst"); until.Sub(nine) != 2*time.Second || why != "today's costs are being read" {
 		t.Errorf("before the day is read it rests until %s: %s", until, why)
 	}
 	if why := l.Over(nine, in, "analyst"); why != "" {

@@ -74,7 +74,7 @@ func TestWhatIsNotGivenDirectlyIsNamed(t *testing.T) {
 			toJudge, claimedDirectly(2, "judge", "pat", 36)),
 			want: []string{"10 b direct"}},
 		"work that lapses while it is held": {plant: func(s []step) []step { s[2].at = 18; return s }, want: []string{"3 a direct"}},
-		"work given anew under a live claim": {plant: func(s []step) []step {
+		"work given again under a live claim": {plant: func(s []step) []step {
 			return slices.Insert(s, 5, step{21, "a", events(check)})
 		}, want: []string{"6 a direct"}},
 		"work that wakes others": {store: func(log []eventstore.Commit) {

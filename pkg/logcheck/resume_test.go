@@ -24,8 +24,8 @@ func TestTheDeadlinesOfAResumedWaitCountFromWhereItBegan(t *testing.T) {
 	asked := instance.Opened{Workflow: "errand", Definition: d.Hash, State: "asked", Kind: workflow.Wait, Timeout: 100 * time.Second}
 	heard := instance.Moved{From: "asked", To: "read", Owner: "worker", Kind: workflow.Work, Rule: "signal"}
 	back := instance.Moved{From: "read", To: "asked", Kind: workflow.Wait, Rule: "decide", Timeout: 100 * time.Second, Resumes: true}
-	anew := back
-	anew.Resumes = false
+	again := back
+	again.Resumes = false
 	script := func(back instance.Moved, warnedAt int, after time.Duration) []step {
 		return []step{
 			{0, "a", events(asked)},
@@ -41,7 +41,7 @@ func TestTheDeadlinesOfAResumedWaitCountFromWhereItBegan(t *testing.T) {
 	}{
 		"it is warned 80 s after it began":                      {script(back, 80, 80*time.Second), nil},
 		"it is not warned before that":                          {script(back, 70, 70*time.Second), []string{"5 a deadline"}},
-		"a wait that begins again is not warned by the old one": {script(anew, 80, 28*time.Second), []string{"5 a deadline"}},
+		"a wait that begins again is not warned by the old one": {script(again, 80, 28*time.Second), []string{"5 a deadline"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := formatViolations(checkAll(commitsOf(t, c.script), d)); !slices.Equal(got, c.want) {

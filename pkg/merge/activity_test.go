@@ -55,7 +55,7 @@ func TestWhoActedLast(t *testing.T) {
 			s.Comments = []merge.Comment{said(1, other, "95 %", 30), said(2, bot, "Done.", 31)}
 		}, merge.Bot, ""},
 		{"nor who is gone", func(s *merge.Snapshot) { s.Comments = []merge.Comment{said(1, merge.Person{Member: "yes"}, "?", 30)} }, merge.Bot, ""},
-		{"somebody who may be a member leaves it open", func(s *merge.Snapshot) { s.Comments = []merge.Comment{said(1, eve, "Why?", 30)} }, "", ""},
+		{"a person who may be a member leaves it open", func(s *merge.Snapshot) { s.Comments = []merge.Comment{said(1, eve, "Why?", 30)} }, "", ""},
 		{"but not beside one who is", func(s *merge.Snapshot) {
 			s.Comments = []merge.Comment{said(1, eve, "Why?", 30), said(2, ada, "How?", 31)}
 		}, merge.Reviewer, "comment 2"},

@@ -5,9 +5,9 @@ import "strings"
 // MethodQueue is the method of a report where the merge queue of the base merges.
 const MethodQueue = "queue"
 
-// queue passes where the pull request can be put in the queue, or is in it. Somebody who
+// queue passes where the pull request can be put in the queue, or is in it. A person who
 // took it out, and a queue that did because its checks failed, are heeded until the head
-// moves or somebody puts it back.
+// moves or a person puts it back.
 func (in assessment) queue() (string, Gate) {
 	why, missing := in.s.unread(PartQueue, PartPushes)
 	q := in.s.Queued
@@ -24,7 +24,7 @@ func (in assessment) queue() (string, Gate) {
 	return MethodQueue, gate(GateMethodAllowed, Pass, "by the merge queue of %s", in.s.BaseRef)
 }
 
-// Unqueued reports whether somebody else took this head out of the merge queue, and who.
+// Unqueued reports whether another person took this head out of the merge queue, and who.
 // The queue itself does when the checks of the merge fail, or it conflicts.
 func (s Snapshot) Unqueued() (by string, out bool) {
 	q := s.Queued

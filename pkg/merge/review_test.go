@@ -86,7 +86,7 @@ func TestApprovalsAreShownWithWhyTheyDoNotCount(t *testing.T) {
 func TestNoChangesRequested(t *testing.T) {
 	hold(t, merge.GateNoChangesRequested, []one{
 		{"nobody does", nil, nil, merge.Pass, "nobody"},
-		{"somebody does", reviews(review(1, ada, "CHANGES_REQUESTED", head, 10)), nil, merge.Fail, "requested by ada"},
+		{"a person does", reviews(review(1, ada, "CHANGES_REQUESTED", head, 10)), nil, merge.Fail, "requested by ada"},
 		{"of an earlier commit as well", reviews(review(1, ada, "CHANGES_REQUESTED", older, 10)), nil, merge.Fail, "ada"},
 		{"another's approval does not end that", reviews(review(1, ada, "CHANGES_REQUESTED", head, 10), review(2, bob, "APPROVED", head, 11)), nil, merge.Fail, "ada"},
 		{"their own does", reviews(review(1, ada, "CHANGES_REQUESTED", head, 10), review(2, ada, "APPROVED", head, 11)), nil, merge.Pass, ""},

@@ -40,9 +40,9 @@ func (in assessment) ours() Gate {
 		if why == "" {
 			why = "no push of it is on record"
 		}
-		return gate(GateHeadIsOurs, Unknown, "who pushed %s is not known: %s", short(in.s.Head), why)
+		return gate(GateHeadIsOurs, Unknown, "the author of the push of %s is not known: %s", short(in.s.Head), why)
 	}
-	who := "somebody else"
+	who := "another person"
 	if known && by.Login != "" {
 		who = by.Login
 	}

@@ -44,7 +44,7 @@ func TestEveryKindOfSecretIsRecognised(t *testing.T) {
 	}
 	for sample, what := range samples {
 		found := scan("+++ b/f\n@@ -0,0 +1 @@\n+x=\""+sample+"\"\n", 7)
-		if len(found) != 1 || found[0] != (Finding{Rule: "secret", Path: "f", Line: 1, Detail: "what looks like a credential (" + what + ")"}) {
+		if len(found) != 1 || found[0] != (Finding{Rule: "secret", Path: "f", Line: 1, Detail: "a likely credential (" + what + ")"}) {
 			t.Errorf("%s: found %v", what, found)
 		}
 	}
@@ -77,8 +77,8 @@ diff --git a/gone b/gone
 		for _, v := range scan(patch, size) {
 			got = append(got, v.String())
 		}
-		want := []string{"ü x:4: what looks like a credential (aws-access-key) (secret)",
-			"ü x:10: what looks like a credential (aws-access-key) (secret)"}
+		want := []string{"ü x:4: a likely credential (aws-access-key) (secret)",
+			"ü x:10: a likely credential (aws-access-key) (secret)"}
 		if !slices.Equal(got, want) {
 			t.Errorf("in parts of %d bytes: found %q", size, got)
 		}

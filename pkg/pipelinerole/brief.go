@@ -84,7 +84,7 @@ var (
 	paths    = lazyregexp.New(`[\w./-]*[\w-]\.[A-Za-z]\w{0,9}\b|[\w.-]+(?:/[\w.-]+)+`)
 )
 
-// prohibitions are the sentences in which the report, or somebody since, says what
+// prohibitions are the sentences in which the report, or a person since, says what
 // must not be done.
 func prohibitions(a work.Assignment) (all []string) {
 	for _, text := range append([]string{a.Issue.Body}, rules.Said(a)...) {

@@ -111,7 +111,7 @@ func TestABriefThatWouldRestOnNothingIsAskedFor(t *testing.T) {
 	}
 	a.Notes = []instance.NoteEntry{{Author: "ann", Kind: "commented", Text: "Steps: run list --page 3 with 25 widgets.\n\nExpected: five widgets.\n\nActual: it prints nothing at all."}}
 	r, s = think[pipeline.Analysis](t, pipelinerole.Brief{}, a)
-	if r.Status != instance.Success || len(r.Answers) == 0 || !strings.Contains(s.Brief, "Later somebody said") || !strings.Contains(s.Brief, "five widgets") {
+	if r.Status != instance.Success || len(r.Answers) == 0 || !strings.Contains(s.Brief, "Later a person said") || !strings.Contains(s.Brief, "five widgets") {
 		t.Errorf("after an answer: %+v\n%s", r, s.Brief)
 	}
 }

@@ -39,7 +39,7 @@ func (c Config) Check(o Operator) error {
 	names := names(slices.DeleteFunc(slices.Clone(o.Definitions), record))
 	named("lifecycle", "lifecycle", c.Lifecycle, names)
 	if c.Lifecycle != "" && slices.Contains(names, c.Lifecycle) && o.Lifecycles != nil && !permitted(o.Lifecycles, c.Lifecycle) {
-		add("lifecycle", fmt.Sprintf("who runs Signalbox does not permit the lifecycle %s here; permitted: %s (--repo-workflow)", c.Lifecycle,
+		add("lifecycle", fmt.Sprintf("the operator does not permit the lifecycle %s here; permitted: %s (--repo-workflow)", c.Lifecycle,
 			strings.Join(o.Lifecycles, ", ")), "")
 	}
 	for _, name := range sorted(c.Policy) {

@@ -2,7 +2,7 @@
 // stored.
 //
 // Most of its rules are those of gitleaks, as data: rules.json, which `make
-// secret-rules` makes anew. It adds the kinds that gitleaks has no rule for
+// secret-rules` makes again. It adds the kinds that gitleaks has no rule for
 // (own.json), and looks behind what hides a credential: base64, hexadecimal and
 // percent-encoding, split literals, UTF-16.
 package secret
@@ -26,7 +26,7 @@ func (f Finding) String() string {
 }
 
 // What returns what the text has, for people.
-func (f Finding) What() string { return "what looks like a credential (" + f.Rule + ")" }
+func (f Finding) What() string { return "a likely credential (" + f.Rule + ")" }
 
 // Scanner finds credentials. It is safe for concurrent use.
 type Scanner struct {

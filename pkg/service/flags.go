@@ -14,7 +14,7 @@ type Flags struct {
 	NATS
 	Logging
 
-	Name          string           `name:"name" group:"Service" placeholder:"TEXT" help:"What this process calls itself to others. Default: service, host and process id."`
+	Name          string           `name:"name" group:"Service" placeholder:"TEXT" help:"Name of this process for others. Default: service, host and process id."`
 	HTTP          string           `name:"http" group:"Service" placeholder:"HOST:PORT" default:"127.0.0.1:0" help:"Where /metrics, /healthz and /readyz are served; port 0 takes a free one and logs it, an empty value serves nothing; ${default} by default."`
 	HTTPCert      string           `name:"http-cert" group:"Service" type:"existingfile" placeholder:"FILE" help:"Certificate of --http, in PEM: it is served by TLS. It is read again for each connection."`
 	HTTPKey       string           `name:"http-key" group:"Service" type:"existingfile" placeholder:"FILE" help:"Key of --http-cert."`

@@ -149,7 +149,7 @@ func (l *signalLog) Write(p []byte) (int, error) {
 }
 
 // A server inside a process of this person is found with its password, again
-// after it was started anew with another, and by nobody who cannot read the file.
+// after it was started again with another, and by nobody who cannot read the file.
 func TestTheLoginOfALocalServerIsFoundByItsPort(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	dir, addr := t.TempDir(), freeAddr(t)

@@ -55,7 +55,7 @@ func TestATimerOfAPastStayIsRefusedAndThePresentOneArmedAgain(t *testing.T) {
 	if _, err := e.js.PublishMsg(t.Context(), late); err != nil {
 		t.Fatal(err)
 	}
-	e.awaitTimers("the second stay's, anew", func(armed map[string]body) bool {
+	e.awaitTimers("the second stay's, again", func(armed map[string]body) bool {
 		after, err := stream.GetLastMsgForSubject(t.Context(), at)
 		return present(armed) && err == nil && after.Sequence > before.Sequence
 	})

@@ -74,7 +74,7 @@ func (k *Keeper) handle(ctx context.Context, msg jetstream.Msg) {
 	log := k.Log.With("subject", msg.Subject())
 	t, err := decode(msg.Subject(), msg.Data())
 	if err != nil {
-		log.Error("what is due is no timer", "error", err)
+		log.Error("a due entry is no timer", "error", err)
 		_ = msg.Ack() // here and below: if the ack is lost, the timer comes again and is refused
 		return
 	}

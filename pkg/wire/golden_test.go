@@ -20,7 +20,7 @@ import (
 
 // golden.txt is what the build of commit 42d5950 wrote: of each message
 // its bytes and, after "--", what the fields of the core were. It is never
-// written anew: logs, snapshots and agents out there have these bytes. Where the
+// written again: logs, snapshots and agents out there have these bytes. Where the
 // core renames a field, its name changes here.
 //
 //go:embed testdata/golden.txt

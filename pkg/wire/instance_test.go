@@ -69,7 +69,7 @@ func TestAnAgentGetsAllButTheLongPast(t *testing.T) {
 
 func TestWhatIsCompactSaysWhereAnInstanceIs(t *testing.T) {
 	in := filled[instance.Instance]()
-	in.Escalations, in.Questions = nil, nil // so that somebody is to work on it
+	in.Escalations, in.Questions = nil, nil // so that a person is to work on it
 	full, compact := wire.FullView(in).ProtoReflect(), wire.Compact(in).ProtoReflect()
 	var has []string
 	compact.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {

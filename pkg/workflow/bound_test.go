@@ -60,7 +60,7 @@ func TestVerifyTakesAnArgumentThatEveryRunEnds(t *testing.T) {
 		{"failures that lead to people", limited("when: instance.failures >= policy.most, to: [done, asking]"), ""},
 		{"failures that people are asked about", limited("when: instance.failures >= policy.most, escalate: true"), ""},
 		{"failures that nobody counts", append(limited("when: instance.failures >= policy.most, escalate: true"), ", failure: true}", "}"), "round open, checking"},
-		{"failures that are counted anew each time", append(limited("when: instance.failures >= policy.most, escalate: true"),
+		{"failures that are counted again each time", append(limited("when: instance.failures >= policy.most, escalate: true"),
 			"to: checking}", "to: checking, fresh: true}"), "round open, checking"},
 		{"failures, and a proposal that is none", append(limited("when: instance.failures >= policy.most, escalate: true"),
 			"    proposes: false\n    next: [open, checking, done]", "    next: [open, checking, done]"), "round open, checking"},
@@ -86,7 +86,7 @@ func TestVerifyTakesAnArgumentThatEveryRunEnds(t *testing.T) {
 }
 
 // helped calls helping after too many failures of checking, which helping has
-// counted anew before it leads back.
+// counted again before it leads back.
 const helped = `workflow: helped
 version: 1
 initial: open

@@ -15,7 +15,7 @@ import (
 
 // TestWhatIsProvenEndsInTheEngine draws lifecycles and, of those that Verify has
 // proven, plays runs in which agents do and say anything, deadlines pass, and
-// nobody outside says a word: each ends, waits for somebody, or is put before people.
+// nobody outside says a word: each ends, waits for a person, or is put before people.
 func TestWhatIsProvenEndsInTheEngine(t *testing.T) {
 	const most = 600 // moves; the bounds drawn allow far fewer
 	proven := 0
@@ -143,7 +143,7 @@ func play(t *rapid.T, d *workflow.Definition, most int) instance.Instance {
 			do(instance.Expire{Entered: in.Entered, Level: level})
 			continue
 		case in.Parked != nil && in.Parked.Until.IsZero():
-			return in // until somebody says something
+			return in // until a person says something
 		case in.Parked != nil:
 			now = in.Parked.Until
 			if do(instance.Wake{Until: now}); in.Parked != nil {

@@ -119,7 +119,7 @@ func TestIssueHearsOnlyThoseWhoMayAnswer(t *testing.T) {
 		heard       bool
 	}{
 		{"the author", "reporter", nil, true},
-		{"somebody who may write", "dev", map[string]string{"permission": "write"}, true},
+		{"a person who may write", "dev", map[string]string{"permission": "write"}, true},
 		{"a maintainer", "dev", map[string]string{"permission": "maintain"}, true},
 		{"an administrator", "dev", map[string]string{"permission": "admin"}, true},
 		{"an operator", "me", map[string]string{"operator": "true"}, true},

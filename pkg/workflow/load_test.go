@@ -20,7 +20,7 @@ gates:
   - {name: checked, to: done, require: "'tests' in evidence", instead: open}
 states:
   open:
-    about: Somebody works.
+    about: A person works.
     owner: dev
     timeout: 15m
     next: [open, waiting, done]
@@ -43,7 +43,7 @@ func TestLoadReadsEverything(t *testing.T) {
 	open, _ := d.State("open")
 	waiting, _ := d.State("waiting")
 	done, _ := d.State("done")
-	if open.Kind != Work || !open.Proposes || open.Timeout != 15*time.Minute || open.About != "Somebody works." {
+	if open.Kind != Work || !open.Proposes || open.Timeout != 15*time.Minute || open.About != "A person works." {
 		t.Errorf("open is %+v", open)
 	}
 	if waiting.Kind != Wait || waiting.Proposes || waiting.Next[1].Added != "people may end it" || waiting.On["commented"][0].To[0] != "open" {
@@ -69,7 +69,7 @@ func TestLoadReadsEverything(t *testing.T) {
 func TestLoadSaysWhatIsWrongAndWhere(t *testing.T) {
 	for _, c := range []struct{ name, old, new, want string }{
 		{"a key nobody knows", "version: 1", "verzion: 1", `small.yaml:2:1: unknown key "verzion"; did you mean "version"?`},
-		{"a key nobody knows in a state", "about: Somebody", "abuot: Somebody", `small.yaml:12:5: unknown key "abuot"; did you mean "about"?`},
+		{"a key nobody knows in a state", "about: A person", "abuot: A person", `small.yaml:12:5: unknown key "abuot"; did you mean "about"?`},
 		{"a key nobody knows in a rule", "failure: true", "fail: true", `small.yaml:18:31: unknown key "fail"`},
 		{"a key nobody knows in a gate", "instead: open", "insted: open", `small.yaml:9:63: unknown key "insted"; did you mean "instead"?`},
 		{"an unknown next state", "next: [open, waiting, done]", "next: [open, wating, done]", `small.yaml:15:18: unknown state "wating"; did you mean "waiting"?`},

@@ -62,7 +62,7 @@ func (d *Definition) Narrows(name, value string) error {
 	}
 	switch n := narrowing(name); {
 	case n.way == fixed:
-		return fmt.Errorf("policy %s: only who runs Signalbox sets it", name)
+		return fmt.Errorf("policy %s: only the operator sets it", name)
 	case n.way == ranked && !slices.Contains(n.values, fmt.Sprint(got)):
 		return fmt.Errorf("policy %s: want %s", name, strings.Join(n.values, " or "))
 	case n.way == lower && number(got) <= 0:

@@ -52,7 +52,7 @@ func TestAnOverlayAddsAndReplaces(t *testing.T) {
 		{"gates are replaced by name", []any{len(d.Gates), d.Gates[0].Require.Source}, []any{1, "'lint' in evidence"}},
 		{"an owner is replaced", open.Owner, "tester"},
 		{"a timeout is replaced", open.Timeout, time.Hour},
-		{"what is not said stays", []any{open.About, len(open.Decide)}, []any{"Somebody works.", 2}},
+		{"what is not said stays", []any{open.About, len(open.Decide)}, []any{"A person works.", 2}},
 		{"a row is added to", open.row(), []string{"open", "waiting", "done", "triage"}},
 		{"an addition is marked", open.Next[3].Added, "ours"},
 		{"a reaction is replaced by signal", waiting.On["commented"][0].To, []string{"triage"}},

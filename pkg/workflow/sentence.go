@@ -37,7 +37,7 @@ func sentence(first string, r Rule, mark func(string) string) string {
 		first += " (a failure)"
 	}
 	if r.ResetsFailures {
-		first += " (failures are counted anew)"
+		first += " (failures are counted again)"
 	}
 	if r.Resumes {
 		first += " (the wait goes on)"

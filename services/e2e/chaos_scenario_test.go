@@ -21,7 +21,7 @@ case $title in
 *clumsy*)   first && word=wrong ;;
 *marked*)   first && word=FIXME ;;
 *curious*)  has '"answered": true' || say '{"status": "success", "asks": [{"to": "analyst", "question": "Which of them?"}]}' ;;
-*stuck*)    has '"resolved": true' || say '{"status": "blocked", "escalate": {"reason": "somebody has to say which", "requires_human": true}}' ;;
+*stuck*)    has '"resolved": true' || say '{"status": "blocked", "escalate": {"reason": "a person has to say which", "requires_human": true}}' ;;
 *guided*)   has '"guidance"' || say '{"status": "failure", "summary": "no idea"}' ;;
 *lost*)     has 'try harder' || say '{"status": "failure", "summary": "no idea"}' ;;
 *slow*)     sleep 5 ;;

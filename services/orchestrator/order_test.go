@@ -38,7 +38,7 @@ states:
     next: [check]
     decide: [{to: check, reason: it is done}]
   check:
-    about: Somebody looks at it.
+    about: A person looks at it.
     owner: judge
     next: [done]
     decide: [{to: done, reason: it is well}]

@@ -141,7 +141,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 		return fmt.Errorf("work directory: %w", err)
 	}
 	if n, err := cache.Sweep(ctx); err != nil {
-		h.Log.Warn("what killed processes left in the work directory stays", "role", role, "error", err)
+		h.Log.Warn("the remains of killed processes stay in the work directory", "role", role, "error", err)
 	} else if n > 0 {
 		h.Log.Info("work trees of killed processes removed", "role", role, "trees", n)
 	}

@@ -93,7 +93,7 @@ func (s *step) spentOn(ctx context.Context, unrecorded instance.Cost) string {
 	}
 	shares, err := s.job.Shares(ctx)
 	if err != nil {
-		s.job.Progress("what was spent on what is not known: %s", oneLine(err.Error()))
+		s.job.Progress("the cost so far is not known: %s", oneLine(err.Error()))
 		return ""
 	}
 	var all []string

@@ -82,7 +82,7 @@ func (s step) noteLeftover(ctx context.Context) {
 		err = s.job.Note(ctx, "warning", aside)
 	}
 	if err != nil {
-		s.job.Progress("what was left in the work tree is not noted: %v", err)
+		s.job.Progress("the files left in the work tree cannot be noted: %v", err)
 	}
 }
 

@@ -191,12 +191,12 @@ func (e *env) work(name, state string, think brain.Brain, steps ...instance.Resu
 }
 
 // in is work of another lifecycle; a question to the role, if there is one, is
-// somebody else's.
+// another person's.
 func (e *env) in(workflow, name, state, question string) agent.Job {
 	job := e.job(name, state)
 	job.Workflow = workflow
 	if question != "" {
-		job.Question = &instance.Question{Number: 1, From: "somebody", To: name, Text: question}
+		job.Question = &instance.Question{Number: 1, From: "a person", To: name, Text: question}
 	}
 	return job
 }

@@ -28,7 +28,7 @@ func (s step) known(ctx context.Context) []learning.Learning {
 	if s.tree != nil && slices.ContainsFunc(all, func(l learning.Learning) bool { return l.Path != "" }) {
 		diff, err := s.tree.Change(ctx)
 		if err != nil {
-			s.job.Progress("what was learned of the changed files is not known: %s", oneLine(err.Error()))
+			s.job.Progress("the learnings about the changed files cannot be read: %s", oneLine(err.Error()))
 		}
 		for _, f := range changes(diff) {
 			changed = append(changed, f.Path)
@@ -65,7 +65,7 @@ func (s step) learned(ctx context.Context, out brain.Outcome) {
 			return
 		}
 		if err := s.job.Learned(ctx, l.Path, l.Text); err != nil {
-			s.job.Progress("what was learned is not kept: %s", oneLine(err.Error()))
+			s.job.Progress("the learnings are not kept: %s", oneLine(err.Error()))
 		}
 	}
 }

@@ -150,7 +150,7 @@ type way struct {
 }
 
 // ways is how the tree is checked: as its base was, if that could be. A change
-// that says anew how it is tested would be its own judge.
+// that redefines how it is tested would be its own judge.
 func (s step) ways(tree, base *workspace.Tree, checks []string) []way {
 	ways := detect(base.Dir, checks)
 	if base == tree {

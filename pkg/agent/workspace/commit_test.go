@@ -115,7 +115,7 @@ func TestTheProgramsOwnCommits(t *testing.T) {
 	for name, script := range map[string]string{
 		"amended":                "git commit -q --amend -m other",
 		"reset to nothing":       "git checkout -q --orphan new; git commit -q --allow-empty -m other",
-		"by somebody else":       "git -c user.name=x -c user.email=x@example.org commit -q --allow-empty -m other",
+		"by another person":      "git -c user.name=x -c user.email=x@example.org commit -q --allow-empty -m other",
 		"that close an issue":    "git commit -q --allow-empty -m 'fixes #3'",
 		"with a verdict of ours": "git commit -q --allow-empty -m x -m 'signalbox-verdict: shown TestX'",
 		"in another repository":  "rm -rf .git; git init -q; git add .; git -c user.name=a -c user.email=b commit -q --allow-empty -m other",

@@ -46,7 +46,7 @@ func TestReplicatedStore(t *testing.T) {
 			next++
 		})
 	})
-	t.Run("keeps its copies though somebody does not know of the cluster", func(t *testing.T) {
+	t.Run("keeps its copies though a process does not know of the cluster", func(t *testing.T) {
 		for _, replicas := range []int{3, 1} {
 			again(t, func(ctx context.Context) error {
 				_, err := jetstream.Provision(ctx, js, jetstream.ProvisionConfig{Replicas: replicas})

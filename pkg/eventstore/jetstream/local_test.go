@@ -40,7 +40,7 @@ func TestAFeedGivesWhatWasAppendedInOrder(t *testing.T) {
 	all.setHead(6)
 	takes(0, true)
 	appended(6, 8)
-	f.resumeAt(7) // somebody read 6 from the log
+	f.resumeAt(7) // a person read 6 from the log
 	takes(0, true)
 	f.resumeAt(8)
 	takes(8, false)

@@ -59,7 +59,7 @@ func TestWhatIsSeenWasFlushed(t *testing.T) {
 	}
 }
 
-// writeSome appends three commits alone and a batch, while somebody reads.
+// writeSome appends three commits alone and a batch, while a person reads.
 func writeSome(t *testing.T, server *natstest.Process) []eventstore.Commit {
 	t.Helper()
 	s, err := Open(t.Context(), server.JetStream(t), Config{Timeout: time.Minute})

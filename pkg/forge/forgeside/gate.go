@@ -30,7 +30,7 @@ type Gate struct {
 // NewRefused returns the counter of a gate, registered.
 func NewRefused(r prometheus.Registerer, role string) *prometheus.CounterVec {
 	c := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "signalbox_outbound_refused_total", Help: "What was not sent to the forge, by kind and by the rule that it breaks.",
+		Name: "signalbox_outbound_refused_total", Help: "Texts not sent to the forge, by kind and by the rule that they break.",
 	}, []string{"kind", "rule"})
 	prometheus.WrapRegistererWith(prometheus.Labels{"role": role}, r).MustRegister(c)
 	return c
@@ -108,7 +108,7 @@ func (g Gate) Work(ctx context.Context, job agent.Job, work func(context.Context
 }
 
 // Unsendable returns the result of work that may not leave, with the findings: a
-// failure with which its author can do it anew.
+// failure with which its author can do it again.
 func Unsendable(no *outbound.Refusal) instance.Result {
 	return instance.Result{Status: instance.Failure, Summary: "the work may not leave: " + strings.Join(no.Strings()[:1], ""),
 		IssuesFound: no.Strings()}

@@ -105,7 +105,7 @@ func TestARefusalIsCountedAndLogged(t *testing.T) {
 		t.Errorf("work on another repository ended with %v", err)
 	}
 	want := `
-# HELP signalbox_outbound_refused_total What was not sent to the forge, by kind and by the rule that it breaks.
+# HELP signalbox_outbound_refused_total Texts not sent to the forge, by kind and by the rule that they break.
 # TYPE signalbox_outbound_refused_total counter
 signalbox_outbound_refused_total{kind="comment",role="pm",rule="mention"} 2
 signalbox_outbound_refused_total{kind="comment",role="pm",rule="repository"} 1

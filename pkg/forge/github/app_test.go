@@ -205,7 +205,7 @@ func TestAnAppNeedsItsIdAndOneKey(t *testing.T) {
 	}
 }
 
-// The program gh has the last word, if it is there and somebody is signed in.
+// The program gh has the last word, if it is there and a person is signed in.
 func TestTheLoginOfGhIsTheLastResort(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(dir, "gh"), []byte("#!/bin/sh\n[ \"$*\" = 'auth token --hostname forge.example' ] && echo ghx\n"), 0o700))

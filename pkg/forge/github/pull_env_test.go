@@ -35,7 +35,7 @@ func (e *env) push(t *testing.T, token, branch, file, content string) (sha strin
 	return gittest.Run(t, g, "rev-parse", "HEAD")
 }
 
-// rest has somebody do what the adapter has no call for.
+// rest has a person do what the adapter has no call for.
 func (e *env) rest(t *testing.T, token, method, path, body string) {
 	t.Helper()
 	e.send(t, token, method, "/repos/"+repo+path, body)

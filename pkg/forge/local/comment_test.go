@@ -108,7 +108,7 @@ func TestAReactionIsThereOnceForEachAccount(t *testing.T) {
 		t.Errorf("one that GitHub does not have was answered with %d", status)
 	}
 	if _, err := max.Reactions.DeleteIssueCommentReaction(t.Context(), owner, name, c.GetID(), first); err == nil {
-		t.Error("somebody took another's reaction back")
+		t.Error("a person took another's reaction back")
 	}
 	got, _, err := ada.Issues.GetComment(t.Context(), owner, name, c.GetID())
 	must(t, err)

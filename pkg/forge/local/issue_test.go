@@ -42,7 +42,7 @@ func TestIssuesAreFilteredAndSorted(t *testing.T) {
 		{"by comments", github.IssueListByRepoOptions{Sort: "comments"}, "one three two"},
 		{"with a label", github.IssueListByRepoOptions{Labels: []string{"BUG"}}, "two one"},
 		{"with two labels", github.IssueListByRepoOptions{Labels: []string{"bug", "ui"}}, "one"},
-		{"by somebody", github.IssueListByRepoOptions{Creator: "max"}, "three"},
+		{"by a person", github.IssueListByRepoOptions{Creator: "max"}, "three"},
 		{"since a time, that time included", github.IssueListByRepoOptions{Since: three.GetUpdatedAt().Time}, "three one"},
 	} {
 		t.Run(tc.what, func(t *testing.T) {

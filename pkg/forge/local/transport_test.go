@@ -73,7 +73,7 @@ func TestWhoMayNotIsRefusedByGit(t *testing.T) {
 		{"nobody", "", "could not read Username"},
 		{"a wrong token", "wrong", "could not read Username"},
 		{"a reader", maxToken, "403"},
-		{"somebody without permission", "eve-token", "not found"},
+		{"a person without permission", "eve-token", "not found"},
 	} {
 		t.Run(tc.who, func(t *testing.T) {
 			g := git.New(work.Dir())

@@ -187,7 +187,7 @@ func TestWhatIsNotCarriedOutIsAnsweredOnceWithTheReason(t *testing.T) {
 		"a hold without a merge":     {n, "/signalbox hold", ended, "is not of the lifecycle issue"},
 		"what is not paused":         {n, "/signalbox resume", ended, "is refused: not paused; permitted: pause"},
 		"on what has ended":          {done, "/signalbox retry", ended, "is refused: cancelled in received: nothing moves it any more; permitted: reopen"},
-		"on what is not taken up":    {foreign, "/signalbox retry", ended, "finds no work: this issue is not taken up; the label signalbox, set by somebody with the permission write, has it taken up"},
+		"on what is not taken up":    {foreign, "/signalbox retry", ended, "finds no work: this issue is not taken up; the label signalbox, set by a person with the permission write, has it taken up"},
 		"markup in the verb":         {n, "/signalbox @ann<!--x-->`fixes#1", ended, "is no command"},
 		"in code":                    {n, "```\n/signalbox cancel\n```", nil, ""},
 	} {

@@ -63,7 +63,7 @@ func (c *configurations) check(commit string, wrong bool) forge.NewCheckRun {
 		return run
 	}
 	run.Conclusion, run.Title = "failure", "the configuration is wrong, and not in force"
-	run.Summary = "What was right before stays in force. "
+	run.Summary = "The last valid configuration stays in force. "
 	if c.read.never {
 		run.Summary = "No new issue is taken up until it is right. "
 	}

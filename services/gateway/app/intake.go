@@ -21,8 +21,8 @@ import (
 // Intake says whose issues start work, and whose words are heard. Permissions are those
 // of the forge, from none over read, triage, write and maintain to admin.
 type Intake struct {
-	Start    string `name:"start" enum:"write,triage,read,anyone" default:"write" help:"The permission on the repository that somebody needs to have an issue taken up: write, triage, read or anyone."`
-	Admit    string `name:"admit-label" default:"signalbox" help:"Label by which somebody with that permission has another's issue taken up; empty: there is none. --label stands in for it."`
+	Start    string `name:"start" enum:"write,triage,read,anyone" default:"write" help:"The permission on the repository that a person needs to have an issue taken up: write, triage, read or anyone."`
+	Admit    string `name:"admit-label" default:"signalbox" help:"Label by which a person with that permission has another's issue taken up; empty: there is none. --label stands in for it."`
 	Hold     string `name:"hold-label" default:"signalbox:hold" help:"Label that holds work on an issue: it is not taken up, or it is paused, until the label is taken off; empty: there is none."`
 	Hear     string `name:"hear" enum:"write,triage,read,anyone" default:"write" help:"The permission that a person needs whose comments are answers and are quoted to brains. Others' are kept as remarks."`
 	Reporter bool   `name:"hear-reporter" help:"Hear the reporter of an issue on that issue, whatever the permission."`
@@ -252,7 +252,7 @@ func (p *poller) heard(ctx context.Context, issue forge.Issue, login, node strin
 // day is how long an issue or a remark counts against its author's limit.
 const day = 24 * time.Hour
 
-// spend counts one more issue or remark of somebody without write permission. It
+// spend counts one more issue or remark of a person without write permission. It
 // returns false if that is too many for a day.
 func (p *poller) spend(c *cursor, kind, login, permission string) bool {
 	if p.intake.PerDay <= 0 || instance.MayWrite(permission) {

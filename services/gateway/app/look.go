@@ -150,7 +150,7 @@ type repository struct {
 }
 
 // look handles what changed of an issue or a pull request, and the commands in what was
-// said on it. Somebody waits for it.
+// said on it. A person waits for it.
 func (r repository) look(ctx context.Context, i item, since time.Time, commands bool) error {
 	ctx = forge.WithUrgency(ctx, forge.Urgent)
 	err := r.change(ctx, i, since)

@@ -34,7 +34,7 @@ func (n *news) of(ctx context.Context, repo string) (time.Time, bool) {
 	if at := n.now(); n.at.IsZero() || at.Sub(n.at) >= n.fresh {
 		answer, err := n.forge.LastChanged(forge.WithUrgency(ctx, forge.Background), n.repos())
 		if err != nil {
-			n.log.Debug("what is new cannot be read at once; each list is read", "error", err)
+			n.log.Debug("the news cannot be read in one request; each list is read", "error", err)
 			answer = nil
 		}
 		n.at, n.answer = at, answer

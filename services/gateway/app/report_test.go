@@ -89,7 +89,7 @@ func TestAnIssueThatWasMadeBeforeACrashOpensAsItWasAskedFor(t *testing.T) {
 		t.Errorf("it opened as %q, %v", in.GetWorkflow(), err)
 	}
 	if in, err := w.client.Get(w.ctx, Name(widgets, other)); err != nil || in.GetWorkflow() != "issue" {
-		t.Errorf("somebody else's opened as %q, %v", in.GetWorkflow(), err)
+		t.Errorf("another person's opened as %q, %v", in.GetWorkflow(), err)
 	}
 	for range 2 { // and is asked for again
 		if _, id, err := w.poller().create(w.ctx, asked); err != nil || id != Name(widgets, 1) {

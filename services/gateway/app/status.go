@@ -87,7 +87,7 @@ func (o order) why(entered time.Time) (string, time.Time) {
 	in, none := o.of.in, time.Time{}
 	for _, e := range in.GetEscalations() {
 		if in.GetClosed() == "" && !in.GetPaused() && e.GetRequiresHuman() && !e.GetResolved() {
-			return fmt.Sprintf("The %s put it to people: %s It goes on when somebody says what should happen: %s.", e.GetAgent(),
+			return fmt.Sprintf("The %s put it to people: %s It goes on when a person says what should happen: %s.", e.GetAgent(),
 				rules.Sentence(e.GetReason()), o.hint(command.Answer+" TEXT")), e.GetAt().AsTime()
 		}
 	}

@@ -122,7 +122,7 @@ func (p *commander) named(ctx context.Context, c forge.Comment) (id, why string,
 		return "", why + ", and no new one is, while " + config.mistakes(), nil
 	}
 	if label := cmp.Or(p.issues.label, p.issues.intake.Admit); label != "" {
-		why += fmt.Sprintf("; the label %s, set by somebody with the permission %s, has it taken up", label, p.issues.intake.Start)
+		why += fmt.Sprintf("; the label %s, set by a person with the permission %s, has it taken up", label, p.issues.intake.Start)
 	}
 	return "", why, nil
 }

@@ -44,7 +44,7 @@ type watched struct {
 	// run polls a source until ctx ends.
 	run func(context.Context, source)
 
-	asked    chan struct{}        // has one if somebody asked for a reading
+	asked    chan struct{}        // has one if a person asked for a reading
 	pressing bool                 // the next reading asks for all
 	named    map[string]time.Time // when a name was asked for last
 	warned   map[string]bool
@@ -93,7 +93,7 @@ func (w *watched) names() (names []string) {
 func (w *watched) ask() {
 	select {
 	case w.asked <- struct{}{}:
-	default: // somebody asked already
+	default: // a person asked already
 	}
 }
 
@@ -102,7 +102,7 @@ func (w *watched) work(ctx context.Context) error {
 	defer w.stopAll()
 	slow := pacing.Backoff(time.Second, max(w.every, time.Minute))
 	if err := w.resume(ctx); err != nil && ctx.Err() == nil {
-		w.log.Warn("what was watched before cannot be read", "error", err)
+		w.log.Warn("the list of watched issues cannot be read", "error", err)
 	}
 	for {
 		began, wait := w.now(), w.every

@@ -253,7 +253,7 @@ func TestADeliveryIsTakenOnlyWithTheSignatureOfOneOfTheSecrets(t *testing.T) {
 	write("new\n")
 	want("old", http.StatusUnauthorized)
 	want("new", http.StatusAccepted)
-	write("\n") // somebody empties it: the last good ones stay
+	write("\n") // a person empties it: the last good ones stay
 	want("new", http.StatusAccepted)
 	want("", http.StatusUnauthorized)
 }

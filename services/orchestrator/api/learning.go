@@ -242,7 +242,7 @@ func (s *Server) noteUsed(ctx context.Context, r request, name string, cmd insta
 		return nil, refusal(err)
 	}
 	if r.role == "" || !in.Claim.Live(time.Now()) || in.Claim.Role != r.role {
-		return nil, forbidden(nil, "who works on %s notes what its prompt has", cmd.Instance)
+		return nil, forbidden(nil, "only the agent that works on %s notes the learnings of its prompt", cmd.Instance)
 	}
 	known, err := s.learnings(ctx, in.Issue.Repo)
 	if err != nil {
@@ -268,7 +268,7 @@ func (s *Server) record(ctx context.Context, repo string, cmd instance.Command, 
 	in, known := s.Engine.Known(cmd.Instance)
 	if !known {
 		open := instance.Command{ID: "open-" + learning.Workflow, Instance: cmd.Instance, Actor: cmd.Actor,
-			Do: instance.Open{Issue: instance.Issue{Title: "What was learned of " + repo}}}
+			Do: instance.Open{Issue: instance.Issue{Title: "Learnings of " + repo}}}
 		out, err := s.Engine.Handle(ctx, open, learning.Workflow)
 		if no := new(instance.Refusal); err != nil && !(errors.As(err, &no) && no.Code == instance.CodeExists) {
 			return out, err

@@ -80,8 +80,8 @@ func TestWhoMayLearnConfirmAndRemove(t *testing.T) {
 		{"an agent learns from a stranger", pm, strange, learning.Noted, "Strange.", &pb.Learning{Trusted: true}, "", "Strange. proposed, Other. proposed, A fact. removed trusted"},
 		{"an agent tells a credential", pm, issue, learning.Noted, "Use " + secrettest.Corpus(t)["GitHub token, classic"] + " there", &pb.Learning{}, "nothing secret is kept", "Strange. proposed, Other. proposed, A fact. removed trusted"},
 		{"an agent tells nothing", pm, issue, learning.Noted, " ", &pb.Learning{}, "its text is empty", "Strange. proposed, Other. proposed, A fact. removed trusted"},
-		{"a person notes that an instance used one", ann, issue, learning.Used, "", &pb.Learning{Ids: []string{first}}, "who works on", "Strange. proposed, Other. proposed, A fact. removed trusted"},
-		{"an agent that does not work on it used one", developer, issue, learning.Used, "", &pb.Learning{Ids: []string{first}}, "who works on", "Strange. proposed, Other. proposed, A fact. removed trusted"},
+		{"a person notes that an instance used one", ann, issue, learning.Used, "", &pb.Learning{Ids: []string{first}}, "only the agent that works on", "Strange. proposed, Other. proposed, A fact. removed trusted"},
+		{"an agent that does not work on it used one", developer, issue, learning.Used, "", &pb.Learning{Ids: []string{first}}, "only the agent that works on", "Strange. proposed, Other. proposed, A fact. removed trusted"},
 		{"an agent used one", pm, strange, learning.Used, "", &pb.Learning{Instance: issue, Ids: []string{learning.ID("", "Other."), "no"}}, "", "Strange. proposed, Other. proposed by acme/widgets/2, A fact. removed trusted"},
 	} {
 		ctx, cancel := context.WithTimeout(e.Context(), unheard)

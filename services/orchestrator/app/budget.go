@@ -102,7 +102,7 @@ func (o orchestrator) spending(ctx context.Context, h *service.Host, l *ledger.L
 			}
 			select {
 			case err := <-failed:
-				return fmt.Errorf("what is spent can no longer be followed: %w", err)
+				return fmt.Errorf("the costs can no longer be followed: %w", err)
 			case <-ctx.Done():
 				return nil
 			case <-tick.C:

@@ -47,7 +47,7 @@ func logOverdue(log *slog.Logger, in instance.Instance, c instance.Commit) {
 		case workflow.Alert:
 			level, says = slog.LevelWarn, "a stay is longer than expected"
 		case workflow.Escalation:
-			level, says = slog.LevelError, "a stay is far too long: somebody should look"
+			level, says = slog.LevelError, "a stay is far too long: a person should look"
 		}
 		log.Log(context.Background(), level, says, "instance", in.ID, "workflow", in.Workflow, "state", out.State,
 			"level", out.Level, "after", out.After.Round(time.Millisecond), "owner", in.Owner)

@@ -127,7 +127,7 @@ func (e *env) step(id string, status instance.Status) {
 	}
 }
 
-// ask sends a query over NATS until somebody answers it.
+// ask sends a query over NATS until a person answers it.
 func ask[T any](w *env, query, request string) (answer T, refused string) {
 	w.Helper()
 	for {

@@ -83,7 +83,7 @@ func solution(s *crashtest.Env) string {
 	return id
 }
 
-// foreign is the same, when somebody else has the branch.
+// foreign is the same, when another person has the branch.
 func foreign(s *crashtest.Env) string {
 	id := solution(s)
 	g := git.New(s.TempDir()).WithIdentity("bob", "bob@example.com").WithToken(s.Forge.URL, "bob-token")

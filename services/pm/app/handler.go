@@ -119,7 +119,7 @@ func (h *handler) takeUp(ctx context.Context, job agent.Job) (instance.Result, e
 	return forgeside.WithData(r, "branch", repo.DefaultBranch), err
 }
 
-// askQuestions posts the open questions as one comment, anew each time they are
+// askQuestions posts the open questions as one comment, again each time they are
 // to be asked.
 func (h *handler) askQuestions(ctx context.Context, job agent.Job) (instance.Result, error) {
 	r, err := h.judge(ctx, job)

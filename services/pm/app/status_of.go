@@ -81,7 +81,7 @@ func waitsOf(in *pb.Instance) (all []string) {
 		all = append(all, what)
 	}
 	if in.GetPaused() {
-		add("somebody to resume it", in.GetReason())
+		add("a person to resume it", in.GetReason())
 	}
 	for _, e := range in.GetEscalations() {
 		if e.GetRequiresHuman() && !e.GetResolved() {

@@ -28,14 +28,14 @@ func TestHowAnInstanceStands(t *testing.T) {
 		waits []string
 	}{
 		"work that nobody has":   {&pb.Instance{State: "implementing", Kind: "work", Worker: "developer"}, rules.Working, "developer", nil},
-		"work that somebody has": {&pb.Instance{State: "implementing", Kind: "work", Worker: "developer", Claim: &pb.Claimant{Role: "developer", Agent: "a"}}, rules.Working, "developer", nil},
+		"work that a person has": {&pb.Instance{State: "implementing", Kind: "work", Worker: "developer", Claim: &pb.Claimant{Role: "developer", Agent: "a"}}, rules.Working, "developer", nil},
 		"a question to a role":   {&pb.Instance{State: "implementing", Kind: "work", Owner: "developer", Worker: "analyst"}, rules.Working, "analyst", nil},
 		"open questions": {&pb.Instance{State: "waiting_for_human_input", Kind: "wait", Reason: "r",
 			Questions: []*pb.Question{{Number: 1, Answered: true}, {Number: 2}, {Number: 3}, {Number: 4, To: "analyst"}}},
 			rules.Waiting, "", []string{"answers to Q2, Q3"}},
 		"a wait":            {&pb.Instance{State: "waiting_for_human_input", Kind: "wait", Reason: "no compiler"}, rules.Waiting, "", []string{"people: no compiler"}},
 		"a wait for a role": {&pb.Instance{State: "waiting_for_human_input", Kind: "wait", Worker: "pm"}, rules.Working, "pm", nil},
-		"paused":            {&pb.Instance{State: "implementing", Kind: "work", Worker: "developer", Paused: true, Reason: "later"}, rules.Waiting, "", []string{"somebody to resume it: later"}},
+		"paused":            {&pb.Instance{State: "implementing", Kind: "work", Worker: "developer", Paused: true, Reason: "later"}, rules.Waiting, "", []string{"a person to resume it: later"}},
 		"an escalation": {&pb.Instance{State: "implementing", Kind: "work", Worker: "", Escalations: []*pb.Escalation{
 			{Agent: "developer", Reason: "old", RequiresHuman: true, Resolved: true}, {Agent: "developer", Reason: "new", RequiresHuman: true}, {Agent: "x"}}},
 			rules.Waiting, "", []string{"a person, as the developer asks: new"}},

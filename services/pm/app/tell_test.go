@@ -81,7 +81,7 @@ func TestWhatIsEscalatedIsPutToPeopleOnceAndTheirWordResolvesIt(t *testing.T) {
 	if len(said) != 1 || said[0].Author.Login != "signalbox" {
 		t.Fatalf("said is %+v", said)
 	}
-	for _, want := range []string{"The reviewer asks for a person.", "Reason: It touches authentication, says @ ann.", "Somebody who may write to this repository: please reply here"} {
+	for _, want := range []string{"The reviewer asks for a person.", "Reason: It touches authentication, says @ ann.", "A person who may write to this repository: please reply here"} {
 		if !strings.Contains(said[0].Body, want) {
 			t.Errorf("no %q in\n%s", want, said[0].Body)
 		}

@@ -139,7 +139,7 @@ func TestAHumansForcedPushIsNotUndone(t *testing.T) {
 		}
 		s.merges()
 	})
-	t.Run("while the developer works, whose work is done anew", func(t *testing.T) {
+	t.Run("while the developer works, whose work is done again", func(t *testing.T) {
 		w := newEnv(t)
 		s := w.begin("US-1", 0).proposed()
 		ours, mine := s.head(), ""

@@ -66,7 +66,7 @@ func TestWhereNothingIsMergedByItselfAWordForThisCommitDoes(t *testing.T) {
 	before := s.head()
 	w.bob.status(before, "success")
 	w.ann.approve(s.pull)
-	if in := s.told(); !strings.Contains(in.GetLastResult().GetSummary(), "merged when somebody says so") {
+	if in := s.told(); !strings.Contains(in.GetLastResult().GetSummary(), "merged when a person says so") {
 		t.Errorf("it says %q", in.GetLastResult().GetSummary())
 	}
 	w.ann.pushes(s.get().GetVars()["branch"], "more.txt", "more\n")

@@ -5,7 +5,7 @@ import "testing"
 func TestAReviewerWhoSaysThatItIsDoneElsewhereEndsTheStory(t *testing.T) {
 	w := newEnv(t)
 	s := w.begin("US-1", 0).proposed()
-	w.bob.comment(s.pull, "This is already done elsewhere.") // somebody who may not write
+	w.bob.comment(s.pull, "This is already done elsewhere.") // a person who may not write
 	w.ann.review(s.pull, "COMMENT", "Thanks, but this was fixed in #41 already.")
 	s.tell()
 	in := s.reaches("invalid")

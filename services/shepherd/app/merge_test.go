@@ -14,11 +14,11 @@ import (
 
 func TestAMergeWhoseAnswerIsLost(t *testing.T) {
 	for name, fault := range map[string]local.Fault{
-		"and that happened":                  {After: true},
-		"and that happened, says a gateway":  {After: true, Status: 502},
-		"and that did not happen":            {},
-		"and that did not, says a gateway":   {Status: 503},
-		"by somebody else's word on the way": {After: true, Status: 405},
+		"and that happened":                   {After: true},
+		"and that happened, says a gateway":   {After: true, Status: 502},
+		"and that did not happen":             {},
+		"and that did not, says a gateway":    {Status: 503},
+		"by another person's word on the way": {After: true, Status: 405},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newEnv(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/git/gittest"
 )
 
-// person is somebody on the forge.
+// person is a person on the forge.
 type person struct {
 	w     *env
 	login string

@@ -66,7 +66,7 @@ func (s *shepherd) propose(ctx context.Context, job agent.Job) (instance.Result,
 func (s *shepherd) adopt(ctx context.Context, repo forge.Repository, branch string) (r instance.Result, err error) {
 	r.Base, r.Bundle, err = s.gate.Workspace.Snapshot(ctx, repo.Name, s.gate.Remote(ctx, repo), branch)
 	if errors.Is(err, workspace.ErrSource) {
-		err = forgeside.EscalateToPeople("%v; push it, or move the story to pending to have it done anew", err)
+		err = forgeside.EscalateToPeople("%v; push it, or move the story to pending to have it done again", err)
 	}
 	return r, err
 }

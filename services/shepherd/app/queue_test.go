@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// ticking returns a clock that moves by a second whenever somebody looks: the forge's times
+// ticking returns a clock that moves by a second whenever a person looks: the forge's times
 // have no more, and the order of two decides here.
 func ticking() func() time.Time {
 	start, looks := time.Now(), new(atomic.Int64)
@@ -61,8 +61,8 @@ func TestWhatFailsInTheMergeQueueIsPutToTheDeveloper(t *testing.T) {
 	w := newEnvAt(t, ticking())
 	s, group := w.inQueue()
 	head := s.head()
-	w.ann.pushes("trunk", "other.txt", "of somebody else\n")
-	s.told() // the group is made anew on what trunk is now
+	w.ann.pushes("trunk", "other.txt", "of another person\n")
+	s.told() // the group is made again on what trunk is now
 	if again := w.ann.branchHead("gh-readonly-queue/trunk/pr-" + text10(s.pull)); again == group {
 		t.Fatal("the queue tests what trunk was")
 	}
@@ -96,7 +96,7 @@ func TestAHoldTakesItOutOfTheMergeQueue(t *testing.T) {
 	if s.on()["merged"] == true {
 		t.Fatal("what was held is merged")
 	}
-	w.ann.pushes("trunk", "other.txt", "of somebody else\n") // what is tested now is another commit
+	w.ann.pushes("trunk", "other.txt", "of another person\n") // what is tested now is another commit
 	w.ann.do("DELETE", path("/issues/%d/labels/hold", s.pull), nil)
 	s.told()
 	w.bob.status(w.ann.branchHead("gh-readonly-queue/trunk/pr-"+text10(s.pull)), "success")

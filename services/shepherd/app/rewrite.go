@@ -51,9 +51,9 @@ func (t *visit) meeting(ctx context.Context, repo forge.Repository, head, branch
 
 // takeOver returns the result of a visit to a branch that was rewritten: the work goes on
 // from there, and the acceptance criteria are run on it. What the implementer answered
-// meanwhile was made on other commits; its remarks are worked in anew.
+// meanwhile was made on other commits; its remarks are worked in again.
 func (t *visit) takeOver(j workspace.Joined) instance.Result {
-	who := "somebody"
+	who := "a person"
 	for _, p := range t.snapshot.Pushes {
 		if p.After == j.Theirs && p.By.Login != "" && p.By.ID != t.snapshot.Self.ID {
 			who = p.By.Login

@@ -54,7 +54,7 @@ func (s *shepherd) tend(ctx context.Context, job agent.Job) (instance.Result, er
 	}
 	switch {
 	case t.ready() && !yes(job, "auto_merge") && job.Vars["merge_at"] != t.snapshot.Head:
-		return t.outcome("unmerged", "it is ready, and merged when somebody says so"), nil
+		return t.outcome("unmerged", "it is ready, and merged when a person says so"), nil
 	case t.ready() && job.Vars["merging"] == t.snapshot.Head:
 		return t.land(ctx)
 	case t.ready():

@@ -118,7 +118,7 @@ func (l *landing) fresh(ctx context.Context, red []merge.Check) (before string, 
 	}
 	before, err = l.gate.Workspace.Before(ctx, m)
 	if errors.Is(err, workspace.ErrNotContained) || errors.Is(err, workspace.ErrSource) {
-		return "", nil, nil // somebody took it off the branch: it is nobody's problem any more
+		return "", nil, nil // a person took it off the branch: it is nobody's problem any more
 	}
 	if err != nil {
 		return "", nil, err
@@ -167,7 +167,7 @@ func (l *landing) report(ctx context.Context, before string, red []merge.Check) 
 	}
 	issue, err := open(func(c merge.Check) (string, error) { return l.why(ctx, c) })
 	if errors.As(err, new(*outbound.Refusal)) {
-		issue, err = open(func(merge.Check) (string, error) { return "What it says may not be repeated here.", nil })
+		issue, err = open(func(merge.Check) (string, error) { return "Its output may not be repeated here.", nil })
 	}
 	return issue, err
 }

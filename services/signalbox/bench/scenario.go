@@ -23,7 +23,7 @@ func scenarios() []scenario {
 		{"far", "step --far of one instance against step 8, also right after a restart of the orchestrator", far},
 		{"start", "an orchestrator's start: until it answers, and how fast it reads the log", coldStart},
 		{"load", "one instance with 10,000 commits", loadInstance},
-		{"memory", "what an instance takes in the orchestrator", memory},
+		{"memory", "memory of an instance in the orchestrator", memory},
 		{"kill", "how long the work of a killed agent lies", killAgent},
 		{"takeover", "how soon work goes on when the active orchestrator is killed and another stands by", takeover},
 		{"accounts", "throughput and handoff with an account for each party, against the same without", accounts},

@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
 )
 
-// A history that was written anew is sound in itself: only the seal tells.
+// A history that was written again is sound in itself: only the seal tells.
 func TestALogThatWasRewrittenIsNotTheOneThatWasSealed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -118,7 +118,7 @@ func TestARepositoryBoundsItsDayWithoutTheOperatorAlsoAfterARestart(t *testing.T
 				t.Skip("the day has ended meanwhile")
 			case err == nil:
 				return ""
-			case !strings.Contains(err.Error(), "what was spent today is being read"):
+			case !strings.Contains(err.Error(), "today's costs are being read"):
 				return err.Error()
 			}
 			_, _ = c.Retry(t.Context(), id, "is it read?") // refused if it was dispatched meanwhile

@@ -39,7 +39,7 @@ func (r *run) finish(ctx context.Context, at forge.Repository, waits bool) error
 		return err
 	}
 	if r.earlier {
-		r.n.Say("resolved already on %s; --again resolves it anew", out.Branch)
+		r.n.Say("resolved already on %s; --again resolves it again", out.Branch)
 	}
 	r.n.Say("\nbranch %s is in %s, based on %s; the log is in %s", out.Branch, r.source.dir, r.source.branch, r.dir)
 	if p := in.GetParked(); p != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/git/gittest"
 )
 
-// pages is the demonstration's issue, as somebody reports it who is asked nothing more.
+// pages is the demonstration's issue, as a person reports it who is asked nothing more.
 const pages = `# The last page is missing
 
 Steps: put 25 lines into widgets.txt and run "widgets -size 10 widgets.txt". It prints page 1 and page 2. Expected: it prints three pages,

@@ -32,7 +32,7 @@ type Command struct {
 	allinone.Agents
 	Repo    string        `name:"repo" required:"" placeholder:"DIR" help:"The git repository. Its checkout is not touched."`
 	Issue   string        `name:"issue" required:"" placeholder:"FILE" help:"The report in Markdown; the first heading is the title. Or the issue in JSON, as gh issue view N --json number,title,body,labels,url prints it. Or its address, https://HOST/OWNER/NAME/issues/N, which is read with --forge-url and --forge-token. - reads standard input."`
-	Again   bool          `name:"again" env:"-" help:"Resolve a report anew that an earlier call resolved."`
+	Again   bool          `name:"again" env:"-" help:"Resolve a report again that an earlier call resolved."`
 	Answers string        `name:"answers" placeholder:"FILE" help:"Answers to the questions an earlier run ended with; it goes on from there."`
 	Base    string        `name:"base" placeholder:"BRANCH" help:"Branch to start from; the one that is checked out by default."`
 	Out     string        `name:"document" env:"-" type:"path" placeholder:"FILE" help:"Where the document of the lifecycle is written at the end, if it has one; issue-state.json in $GITHUB_WORKSPACE if that is set."`

@@ -99,8 +99,8 @@ func (r *run) begin(ctx context.Context) error {
 			return err
 		}
 		if why := r.stale(whole); why != "" {
-			r.n.Say("starting anew: %s", why)
-			if _, err := r.client.Cancel(ctx, in.GetInstance(), "resolve starts anew: "+why); err != nil {
+			r.n.Say("starting again: %s", why)
+			if _, err := r.client.Cancel(ctx, in.GetInstance(), "resolve starts again: "+why); err != nil {
 				return err
 			}
 			continue

@@ -269,7 +269,7 @@ func statement(e instance.StatementRefused) string {
 	case instance.RefusedAnswer:
 		what = "the answer to question " + e.Name
 	case instance.RefusedAuthor:
-		what = "that the answer to question " + e.Name + " is by somebody"
+		what = "that the answer to question " + e.Name + " is by a person"
 	case instance.RefusedChange:
 		what = "the code at " + e.Name
 	}

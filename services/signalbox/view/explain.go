@@ -182,7 +182,7 @@ func why(env *term.Env, in Instance) (string, []string) {
 		return "It is paused: " + in.Reason + ". Nobody is given its work until it is resumed.", help("resume", "cancel")
 	case in.held():
 		e, _ := in.Held()
-		return fmt.Sprintf("%s put it to people %s ago: %s. It goes on when somebody resolves that.", e.Agent, env.Since(e.At),
+		return fmt.Sprintf("%s put it to people %s ago: %s. It goes on when a person resolves that.", e.Agent, env.Since(e.At),
 			e.Reason), help("answer TEXT", "cancel")
 	case in.Parked != nil && in.Parked.WaitsFor == instance.ForPlace:
 		return in.Parked.sentence(), help("cancel")

@@ -20,8 +20,8 @@ func TestAnInstanceRestsUntilItIsTakenOrTheFaultIsOver(t *testing.T) {
 		{"a fault with a known end", []instance.Event{instance.Claimed{}, limit}, true},
 		{"a fault without one", []instance.Event{instance.Claimed{}, instance.Released{Fault: true}}, false},
 		{"one that is over", []instance.Event{instance.Released{Fault: true, Until: now}}, false},
-		{"somebody has taken it since", []instance.Event{limit, instance.Claimed{}}, false},
-		{"somebody has had it tried again", []instance.Event{limit, instance.Dispatched{}}, false},
+		{"a person has taken it since", []instance.Event{limit, instance.Claimed{}}, false},
+		{"a person has had it tried again", []instance.Event{limit, instance.Dispatched{}}, false},
 	} {
 		in := view.Instance{}.Resting(now, []instance.Commit{{Events: c.events}})
 		if (in.Rest != nil) != c.rests || c.rests && in.Rest.Reason != "limit" {

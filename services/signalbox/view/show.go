@@ -219,7 +219,7 @@ func (p page) questions(all []instance.Question) {
 		}
 		by := q.By
 		if by == "" {
-			by = "somebody"
+			by = "a person"
 		}
 		p.below(term.Plain, asks)
 		p.below(term.Faint, fmt.Sprintf("   %s: %s", by, q.Answer))

@@ -11,7 +11,7 @@ func TestWhatIsLoggedOfAModelTellsThatItIsWaitedFor(t *testing.T) {
 		status               int
 	}{
 		"gemini asks again":            {"gemini-json", `{"type":"message","role":"assistant","content":"I look."}`, "Attempt 3 failed with status 529. Retrying with backoff... x", true, 529},
-		"gemini quotes somebody":       {"gemini-json", `{"type":"message","role":"assistant","content":"I look."}`, "> Attempt 3 failed with status 529. Retrying", false, 0},
+		"gemini quotes a person":       {"gemini-json", `{"type":"message","role":"assistant","content":"I look."}`, "> Attempt 3 failed with status 529. Retrying", false, 0},
 		"opencode asks again":          {"opencode-json", `{"type":"text","part":{"text":"I look."}}`, streamError + "small=false agent=build", true, 0},
 		"opencode gets no title":       {"opencode-json", `{"type":"text","part":{"text":"I look."}}`, streamError + "small=true agent=title", false, 0},
 		"opencode has another trouble": {"opencode-json", `{"type":"text","part":{"text":"I look."}}`, `timestamp=2026 level=ERROR run=1 message="no such file" small=false `, false, 0},

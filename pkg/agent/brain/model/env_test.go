@@ -38,7 +38,7 @@ type env struct {
 	clock
 }
 
-// clock is a time that passes when somebody waits.
+// clock is a time that passes when a person waits.
 type clock struct {
 	now    time.Time
 	paused []time.Duration

@@ -15,7 +15,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 // updating is the command that writes the golden files.
 const updating = "go test ./pkg/agent/brain/prompt -update"

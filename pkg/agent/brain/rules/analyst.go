@@ -42,7 +42,7 @@ func (Analyst) Work(_ context.Context, a brain.Assignment) (brain.Outcome, error
 	threshold := Number(a, "confidence_threshold", 0.85)
 	r := instance.Result{Status: instance.Success, ConfidenceScore: w.Confidence}
 	if w.open {
-		// Somebody waits for an answer, and this work with them.
+		// A person waits for an answer, and this work with them.
 		r.ConfidenceScore = max(0, min(w.Confidence, math.Floor(threshold*100-1)/100))
 	}
 	if r.ConfidenceScore < threshold {
@@ -243,7 +243,7 @@ func answerIn(a brain.Assignment, q instance.Question) instance.QuestionAnswer {
 	return instance.QuestionAnswer{Question: q.Number, Text: "It follows from the report and what was said since."}
 }
 
-// leavesOpen reports whether somebody cannot tell, or leaves it to us.
+// leavesOpen reports whether a person cannot tell, or leaves it to us.
 func leavesOpen(text string) bool {
 	return dunno.MatchString(text) || yours.MatchString(text) ||
 		len([]rune(text)) <= maxDunno && anyOf(text, func(l *compiled) *lazyregexp.Regexp { return l.cannotTell })
@@ -252,8 +252,8 @@ func leavesOpen(text string) bool {
 // maxDunno is how long an answer may be that begins with "I do not know" and says no more.
 const maxDunno = 60
 
-// dunno is an answer of somebody who cannot tell.
+// dunno is an answer of a person who cannot tell.
 var dunno = lazyregexp.New(`(?i)^\W*((sorry|well|hm+)\W+)?(i )?(really )?((don.?t|do not|can.?t|cannot) (know|tell|say|remember)|no idea|no clue|not sure|unknown|unsure|idk|dunno|n/?a|\?+)\b[^\n]{0,40}$|^\s*(\?+|-+)?\s*$`)
 
-// yours is an answer of somebody who leaves the choice to us.
+// yours is an answer of a person who leaves the choice to us.
 var yours = lazyregexp.New(`(?i)^\W*((ok(ay)?|sure|just|please|then|well|no|but|so)\W+)*(go ahead|go on|proceed|carry on|use your (own |best )?judg\w+|your (call|choice)|(it.?s )?up to you|as you (like|see fit|wish)|whatever you|you decide|decide (for )?yourself)\b[^\n]{0,80}$`)

@@ -20,7 +20,7 @@ const Edited = "edited"
 // NowReads begins the text of an edited issue.
 const NowReads = "The issue was edited. It now reads:\n\n"
 
-// isComment reports whether the note is what somebody said on the forge.
+// isComment reports whether the note is what a person said on the forge.
 func isComment(n instance.NoteEntry) bool { return n.Kind == "commented" || n.Kind == "comment" }
 
 // openOf lists the questions to people that nobody has answered.

@@ -16,7 +16,7 @@ type Late struct {
 	For       time.Duration // since it came into the state
 	Expected  time.Duration
 	Open      []instance.Question // to people
-	Intervene bool                // it is time that somebody looks at it
+	Intervene bool                // it is time that a person looks at it
 	Command   string              // which shows why
 }
 

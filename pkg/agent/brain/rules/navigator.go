@@ -84,7 +84,7 @@ var (
 	byOthers = lazyregexp.New(`(^|/)(node_modules|vendor|__pycache__|dist|target)/`)
 )
 
-// Generated reports whether a file is generated or somebody else's, by its path.
+// Generated reports whether a file is generated or third-party, by its path.
 func Generated(name string) bool { return byOthers.MatchString(name) }
 
 // look reviews one file.
@@ -94,7 +94,7 @@ func look(f file, issue instance.Issue) (found []string) {
 	case steering.MatchString(f.name) && !spoken:
 		found = append(found, f.name+" steers builds and checks, and the issue does not speak of it")
 	case Generated(f.name) && !spoken:
-		found = append(found, f.name+" is generated or somebody else's code")
+		found = append(found, f.name+" is generated or third-party code")
 	case f.binary && !f.isTest() && !spoken:
 		found = append(found, f.name+" is binary, and the issue does not speak of it")
 	}

@@ -77,7 +77,7 @@ const (
 	Of      = "of"   // the state that asked for the word
 )
 
-// readAnswers reads the answers. Where somebody does not know, or says what answers no
+// readAnswers reads the answers. Where a person does not know, or says what answers no
 // question, the state that they were asked from looks at it again. Remarks leave the questions as they are.
 func (p PM) readAnswers(a brain.Assignment) instance.Result {
 	r := instance.Result{Status: instance.Success, ConfidenceScore: 1, Answers: p.Answers(a)}
@@ -89,7 +89,7 @@ func (p PM) readAnswers(a brain.Assignment) instance.Result {
 		sure = sure && !leavesOpen(answer.Text)
 	}
 	if open > 0 && len(r.Answers) == 0 && !p.asksForAnalysis(a) {
-		r.Summary, r.Data = "What was said answers nothing; the questions stay.", map[string]string{Heard: Nothing}
+		r.Summary, r.Data = "The comment answers no question; the questions stay open.", map[string]string{Heard: Nothing}
 		return r
 	}
 	r.Summary = "Answered: " + List(numbers) + "."

@@ -6,7 +6,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
-// IsComment reports whether a note is what somebody said on the forge.
+// IsComment reports whether a note is what a person said on the forge.
 func IsComment(n instance.NoteEntry) bool { return isComment(n) && !ours(n.Text) }
 
 // Reading returns what a brain made of what people said, as the PM by rule reports it.

@@ -38,7 +38,7 @@ var (
 )
 
 // Remark reports whether a comment is no answer and no decision. It is thanks, an
-// announcement, a word to somebody else, a reminder, or nothing but a quote. What numbers a
+// announcement, a word to another person, a reminder, or nothing but a quote. What numbers a
 // question, lists or has code is none. self is our own login; it may be empty.
 func Remark(body, self string) bool {
 	var said []line
@@ -69,7 +69,7 @@ func paragraphsOf(all []line) (found []string) {
 	return found
 }
 
-// idleParagraph reports whether a paragraph is to somebody else, or each of its clauses
+// idleParagraph reports whether a paragraph is to another person, or each of its clauses
 // is idle.
 func idleParagraph(text, self string) bool {
 	if m := mention.FindStringSubmatch(text); m != nil && !strings.EqualFold(m[1], strings.TrimSuffix(self, "[bot]")) {

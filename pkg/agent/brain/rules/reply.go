@@ -6,7 +6,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
-// line is a line of a reply: of code, quoted from somebody else, or neither.
+// line is a line of a reply: of code, quoted from another person, or neither.
 type line struct {
 	text   string
 	code   bool

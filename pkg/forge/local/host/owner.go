@@ -34,7 +34,7 @@ func (h *Host) judge(r store.Repo, i store.Issue, owners [][]store.Account) rule
 }
 
 // AskOwners returns the pull request with reviews requested of the code owners, as
-// rules.Judge.ToAsk has it. A request that somebody removed is made again at the next push.
+// rules.Judge.ToAsk has it. A request that a person removed is made again at the next push.
 func (h *Host) AskOwners(r store.Repo, i store.Issue, owners [][]store.Account) store.Issue {
 	p := *i.Pull
 	p.Asked = slices.Concat(p.Asked, h.judge(r, i, owners).ToAsk())
