@@ -159,12 +159,12 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 	coder := Coder{
 		Duties: duties, Brains: brains, Workspace: cache, Objects: objects, Sandbox: box, Document: s.Document,
 		Rules:     outbound.DefaultRules(),
-		Baselines: cmp.Or(s.Bases, new(Baselines)),
-		Caches:    caches,
-		Layers:    layers.Dir,
-		Egress:    list,
-		Limits:    limits,
-		Log:       h.Log,
+		Baselines: cmp.Or(s.Bases, new(Baselines)), QuickTests: quickTests,
+		Caches: caches,
+		Layers: layers.Dir,
+		Egress: list,
+		Limits: limits,
+		Log:    h.Log,
 	}
 	if coder.Secrets, err = Secrets(h, brains.servers.Secrets()...); err != nil {
 		return err

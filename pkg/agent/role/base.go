@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
@@ -144,7 +145,7 @@ func (s step) unsteady(ctx context.Context, command string, made madeRun) (strin
 		if err != nil {
 			return "", err
 		}
-		again = madeRun{ev, run, made.plan}
+		again = madeRun{ev: ev, run: run, plan: made.plan}
 		s.Baselines.put(key, again)
 	}
 	was, is := testrun.Steady(made.run.Output), testrun.Steady(again.run.Output)
@@ -180,8 +181,9 @@ func (s step) baseline(ctx context.Context, base *workspace.Tree, plan testrun.P
 		return madeRun{}, err
 	}
 	s.job.Progress("running %s on the base", plan.Command())
+	start := time.Now()
 	ev, run, plan, err := testrun.RunBase(ctx, base.Dir, base.Head, plan, s.runner(base))
-	made := madeRun{ev, run, plan}
+	made := madeRun{ev, run, plan, time.Since(start)}
 	if err == nil && plan.IsBare() {
 		s.job.Progress("%s passes more tests without CI and the other variables that are set here: it runs without", plan.Command())
 	}
@@ -197,6 +199,7 @@ type madeRun struct {
 	ev   instance.Evidence
 	run  verdict.Run
 	plan testrun.Plan
+	took time.Duration // 0: not measured
 }
 
 // Baselines are the runs of tests that a process has made on bases, and on bases with the

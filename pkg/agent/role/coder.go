@@ -31,15 +31,18 @@ type Coder struct {
 	Workspace *workspace.Cache
 	Objects   workspace.Objects
 	Sandbox   sandbox.Sandbox
-	Document  Document        // nil: none of its lifecycles has one
-	Rules     outbound.Rules  // what may leave the work tree
-	Baselines *Baselines      // nil: the tests of a base are counted for each run
-	Secrets   *secret.Scanner // finds what is taken out of artifacts; nil: nothing is
-	Caches    Caches          // of tools, where commands are confined
-	Layers    string          // directory of the prepared environments; empty: none are
-	Egress    egress.List     // hosts that tests can reach
-	Limits    sandbox.Limits  // of tests
-	Log       *slog.Logger    // nil: nothing is logged
+	Document  Document       // nil: none of its lifecycles has one
+	Rules     outbound.Rules // what may leave the work tree
+	Baselines *Baselines     // nil: the tests of a base are counted for each run
+	// QuickTests is how long a run of all tests may take. Where it takes longer, new tests that
+	// have to fail on the code as it is are run by name.
+	QuickTests time.Duration
+	Secrets    *secret.Scanner // finds what is taken out of artifacts; nil: nothing is
+	Caches     Caches          // of tools, where commands are confined
+	Layers     string          // directory of the prepared environments; empty: none are
+	Egress     egress.List     // hosts that tests can reach
+	Limits     sandbox.Limits  // of tests
+	Log        *slog.Logger    // nil: nothing is logged
 }
 
 // Work implements agent.Handler.

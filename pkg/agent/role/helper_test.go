@@ -105,6 +105,7 @@ type env struct {
 	bundle  string
 
 	baselines *role.Baselines
+	quick     time.Duration    // tests that take longer are run by name where they have to fail
 	progress  *strings.Builder // nil: it is not kept
 }
 
@@ -119,7 +120,7 @@ func (e *env) progressOf(f func()) string {
 // newEnv has a repository with the files.
 func newEnv(t *testing.T, files map[string]string) *env {
 	t.Helper()
-	w := &env{T: t, objects: &objects{all: map[string][]byte{}}}
+	w := &env{T: t, objects: &objects{all: map[string][]byte{}}, quick: time.Hour}
 	g := gittest.Repo(t)
 	source := g.Dir()
 	if files["README"] == "" {
@@ -158,7 +159,7 @@ func (e *env) newNode() (*workspace.Cache, string) {
 func (e *env) coder(name string, think brain.Brain) role.Coder {
 	e.Helper()
 	return role.Coder{Brains: role.Brains{Role: name, Default: think}, Pause: time.Millisecond, Workspace: e.node, Objects: e.objects,
-		Document: pipelinerole.Document{}, Rules: outbound.DefaultRules(), Baselines: e.baselines}
+		Document: pipelinerole.Document{}, Rules: outbound.DefaultRules(), Baselines: e.baselines, QuickTests: e.quick}
 }
 
 // job is work of the role in a state, after the steps.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
@@ -48,12 +49,8 @@ func (s step) red(ctx context.Context, r instance.Result) (instance.Result, erro
 	if err := s.setUp(ctx, tree); err != nil {
 		return r, err
 	}
-	s.job.Progress("running %s, to see a test fail", w.plan.Command())
-	ev, run, err := testrun.Run(ctx, tree.Dir, tree.Head, w.plan, s.runner(tree))
+	ev, run, err := s.seeFail(ctx, tree, w.plan)
 	if err != nil {
-		return r, err
-	}
-	if err := s.keepProof(ctx, tree, w.plan, madeRun{ev, run, w.plan}); err != nil {
 		return r, err
 	}
 	failing := !ev.OK && !testrun.CouldNotRun(ev)
@@ -91,6 +88,63 @@ func (s step) red(ctx context.Context, r instance.Result) (instance.Result, erro
 	return r, nil
 }
 
+// seeFail runs the tests that the base has not, where the runner can list and select them.
+// Where none of them fails by an assertion, or they cannot be told from the others, it runs all.
+func (s step) seeFail(ctx context.Context, tree *workspace.Tree, plan testrun.Plan) (instance.Evidence, verdict.Run, error) {
+	names, err := s.newTests(ctx, tree, plan)
+	if err != nil {
+		return instance.Evidence{}, verdict.Run{}, err
+	}
+	if only, ok := plan.Only(names); ok && len(names) > 0 {
+		s.job.Progress("running %s, to see a test fail", brief(names))
+		ev, run, err := testrun.Run(ctx, tree.Dir, tree.Head, only, s.runner(tree))
+		if err != nil {
+			return ev, run, err
+		}
+		if run.Only = names; asserts(run) {
+			return ev, run, s.keepProof(ctx, tree, plan, names, madeRun{ev: ev, run: run, plan: plan})
+		}
+	}
+	s.job.Progress("running %s, to see a test fail", plan.Command())
+	ev, run, err := testrun.Run(ctx, tree.Dir, tree.Head, plan, s.runner(tree))
+	if err != nil {
+		return ev, run, err
+	}
+	return ev, run, s.keepProof(ctx, tree, plan, nil, madeRun{ev: ev, run: run, plan: plan})
+}
+
+// quickTests is how long all tests may take before new ones are run by name: to list them and
+// to start the runner twice takes about that.
+const quickTests = 3 * time.Second
+
+// maxNewTests is how many new tests are run by name. A run of all is as cheap for more.
+const maxNewTests = 20
+
+// newTests lists the tests of a tree that the base has not, at most maxNewTests. It lists none
+// if the runner cannot, or if a run of all tests is so quick that a list saves nothing.
+func (s step) newTests(ctx context.Context, tree *workspace.Tree, plan testrun.Plan) ([]string, error) {
+	if tree.Head == tree.Base {
+		return nil, nil
+	}
+	before, err := s.baseline(ctx, nil, plan)
+	if err != nil || before.took < s.QuickTests {
+		return nil, err
+	}
+	listed, ok, err := testrun.List(ctx, tree.Dir, plan, s.runner(tree))
+	if err != nil || !ok {
+		return nil, err
+	}
+	known := map[string]bool{}
+	for _, t := range before.run.Tests {
+		known[t.Name] = true
+	}
+	listed = slices.DeleteFunc(listed, func(name string) bool { return known[name] })
+	if len(listed) > maxNewTests {
+		return nil, nil
+	}
+	return listed, nil
+}
+
 // unreproduced drops the test that rules made of the report, because it does not fail by an
 // assertion: the report is not right, or not read right. The step relies on the other tests.
 func (s step) unreproduced(r instance.Result) instance.Result {
@@ -125,8 +179,9 @@ func (s step) failsAnew(ctx context.Context, plan testrun.Plan, run verdict.Run)
 	return !named && testrun.Steady(run.Output) != testrun.Steady(before.run.Output), nil
 }
 
-// keepProof keeps a run of the tests that a step wrote, for the comparison that follows.
-func (s step) keepProof(ctx context.Context, tree *workspace.Tree, plan testrun.Plan, made madeRun) error {
+// keepProof keeps a run of the tests that a step wrote, of these names or of all, for the
+// comparison that follows.
+func (s step) keepProof(ctx context.Context, tree *workspace.Tree, plan testrun.Plan, only []string, made madeRun) error {
 	names, err := tree.Touched(ctx, tree.Base, tree.Head)
 	if err != nil || len(names) == 0 || testrun.CouldNotRun(made.ev) {
 		return err
@@ -137,6 +192,6 @@ func (s step) keepProof(ctx context.Context, tree *workspace.Tree, plan testrun.
 			return err
 		}
 	}
-	s.Baselines.put(s.contentKey(tree.Base, plan.Command(), versions, nil), made)
+	s.Baselines.put(s.contentKey(tree.Base, plan.Command(), versions, only), made)
 	return nil
 }

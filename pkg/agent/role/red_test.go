@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/signalbox/signalbox/pkg/agent/role"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/work"
 )
@@ -67,6 +68,46 @@ func TestTestsThatAreWrittenHaveToFailBeforeThereIsCodeForThem(t *testing.T) {
 			}
 			if said := strings.Join(r.IssuesFound, " "); !c.red && !strings.Contains(said, "no test fails as it is: go test -json ./... passes on") {
 				t.Errorf("the issues are %q", said)
+			}
+		})
+	}
+}
+
+func TestWhereTestsTakeLongNewOnesAreRunByName(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		files  map[string]string
+		status instance.Status
+		failed []string
+		ran    []string // in order
+	}{
+		{"a new test that fails", map[string]string{"zero_test.go": sumShows}, instance.Success, []string{"example.test/sum.TestZero"},
+			[]string{"running example.test/sum.TestZero, to see"}},
+		{"a new test that passes", map[string]string{"zero_test.go": sumPasses}, instance.Failure, []string{"example.test/sum.TestSum"},
+			[]string{"running example.test/sum.TestFine, to see", "running go test -json ./..., to see"}},
+		{"a new test that does not compile", map[string]string{"zero_test.go": strings.ReplaceAll(sumShows, "Sum(", "Add(")}, instance.Success,
+			nil, []string{"running go test -json ./..., to see"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e := newEnv(t, goRepository())
+			e.baselines, e.quick = new(role.Baselines), 0
+			var r instance.Result
+			said := e.progressOf(func() { r = e.creating("written", c.files) })
+			for _, run := range c.ran {
+				_, rest, ok := strings.Cut(said, run)
+				if !ok {
+					t.Fatalf("it did not say %q:\n%s", run, said)
+				}
+				said = rest
+			}
+			if strings.Contains(said, "to see a test fail") {
+				t.Errorf("it ran more:\n%s", said)
+			}
+			if r.Status != c.status {
+				t.Fatalf("it ended with %+v", r)
+			}
+			if ev := r.Evidence[len(r.Evidence)-1]; c.failed != nil && !slices.Equal(ev.Failed, c.failed) {
+				t.Errorf("the evidence is %+v", ev)
 			}
 		})
 	}
