@@ -51,7 +51,14 @@ func (s Sandbox) environ(c Command, own ownDirs, dir string) []string {
 		}
 	}
 	if s.Mode() == Landlock {
-		return append(env, "HOME="+own.home, "TMPDIR="+own.tmp)
+		home = own.home
+		env = append(env, "HOME="+own.home)
+	}
+	if c.GradleHome != "" {
+		env = append(env, "GRADLE_USER_HOME="+filepath.Join(home, gradleHome))
+	}
+	if s.Mode() == Landlock {
+		return append(env, "TMPDIR="+own.tmp)
 	}
 	return append(env, "TMPDIR=/tmp")
 }

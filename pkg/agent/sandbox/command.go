@@ -36,9 +36,10 @@ type Command struct {
 	Bare     bool        // without the variables of caches that the tools do without
 	Cache    string      // directory of the caches of its tools; empty: thrown away after it
 
-	GoModules []string // download caches of Go modules to read, before the user's own
-	GoBuild   []string // build caches of Go to read, beside the user's own
-	CargoHome string   // home of cargo, with the packages that it has fetched; empty: one in Cache
+	GoModules  []string // download caches of Go modules to read, before the user's own
+	GoBuild    []string // build caches of Go to read, beside the user's own
+	CargoHome  string   // home of cargo, with the packages that it has fetched; empty: one in Cache
+	GradleHome string   // directory that the home of Gradle, thrown away after the command, is a copy of; empty: one in Cache
 
 	Limits Limits
 

@@ -36,11 +36,17 @@ func newOwnDirs(c Command) (own ownDirs, err error) {
 			err = copyFile(filepath.Join(home, name), filepath.Join(own.home, name))
 		}
 	}
+	if err == nil && c.GradleHome != "" {
+		err = os.CopyFS(filepath.Join(own.home, gradleHome), os.DirFS(c.GradleHome))
+	}
 	if err != nil {
 		return own, errors.Join(err, own.remove())
 	}
 	return own, nil
 }
+
+// gradleHome is the home of Gradle below HOME.
+const gradleHome = ".gradle"
 
 // private returns the directory of a run for a directory of one of its mounts.
 func (o ownDirs) private(mount, dir int) string {

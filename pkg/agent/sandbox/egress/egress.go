@@ -73,6 +73,19 @@ func (l List) Trusted() List {
 // And returns the list of the entries of both.
 func (l List) And(o List) List { return List{slices.Concat(l.entries, o.entries)} }
 
+// String returns the entries as Parse reads them, apart by spaces.
+func (l List) String() string {
+	texts := make([]string, len(l.entries))
+	for i, e := range l.entries {
+		host := e.host
+		if strings.HasPrefix(host, ".") {
+			host = "*" + host
+		}
+		texts[i] = net.JoinHostPort(host, strconv.Itoa(e.port))
+	}
+	return strings.Join(texts, " ")
+}
+
 // Dial connects to a listed HOST:PORT, as a Proxy does for its clients.
 func (l List) Dial(ctx context.Context, target string) (net.Conn, error) {
 	p := Proxy{list: l, resolve: net.DefaultResolver.LookupNetIP, reach: new(net.Dialer).DialContext}
