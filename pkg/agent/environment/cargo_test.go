@@ -128,7 +128,7 @@ func TestAHostThatAManifestOfRustNamesIsNotReachedByAFetch(t *testing.T) {
 		"Cargo.toml": "[package]\nname = \"x\"\nversion = \"0.1.0\"\n[dependencies]\nsb-other = { git = \"https://other.example/other\" }\n", "src/lib.rs": "",
 	})
 	_, _, err := s.Prepare(t.Context(), dir, environment.Find(os.DirFS(dir))[0])
-	if !errors.Is(err, environment.ErrNotPrepared) || !strings.Contains(err.Error(), "cargo asked for other.example:443: allow it with --egress other.example") {
+	if !errors.Is(err, environment.ErrNotPrepared) || !strings.Contains(err.Error(), "Cargo.toml takes sb-other from the git repository https://other.example/other, whose host is not allowed: allow it with --egress other.example") {
 		t.Errorf("got %v", err)
 	}
 }

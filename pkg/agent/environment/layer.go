@@ -34,14 +34,19 @@ var tools = map[string]tool{
 	"cargo":   {"cargo", []string{"CARGO_NET_OFFLINE=true"}}, // the directory is its home
 	"bundler": {"gems", []string{"GEM_PATH=$DIR:$GEM_PATH", "PATH=$PATH:$DIR/bin"}},
 	"maven":   {"m2", []string{"MAVEN_OPTS=$MAVEN_OPTS -Dmaven.repo.local=$DIR"}},
+	"gradle":  {"gradle-home", nil}, // each run has a copy of the directory as its home
 }
 
 // written lists the directories in node_modules that test programs write to. Each run has
 // its own.
 var written = []string{".cache", ".vite", ".vite-temp", ".vitest"}
 
-// collect moves what the phases made into the layer.
-func collect(layer, fetch, cache string, r Recipe) error {
+// linked lists what is large in a home of Gradle and is only read: packages, and the programs
+// of wrappers. Copies of the home have links to it.
+var linked = []string{"caches/modules-2/files-2.1", "wrapper/dists/*/*/*"}
+
+// collect moves what the phases made into the layer, which will be at another path.
+func collect(layer, path, fetch, cache string, r Recipe) error {
 	move := func(from, to string) error {
 		if _, err := os.Stat(from); err != nil {
 			return nil // it was not made
@@ -62,6 +67,17 @@ func collect(layer, fetch, cache string, r Recipe) error {
 		err = errors.Join(err, move(filepath.Join(fetch, t.name), filepath.Join(layer, t.name)))
 	}
 	switch r.Tool {
+	case "gradle":
+		home := filepath.Join(layer, tools[r.Tool].name)
+		for _, pattern := range linked {
+			found, _ := filepath.Glob(filepath.Join(home, pattern))
+			for _, from := range found {
+				name, _ := filepath.Rel(home, from)
+				if info, serr := os.Stat(from); serr == nil && info.IsDir() {
+					err = errors.Join(err, move(from, filepath.Join(layer, "linked", name)), os.Symlink(filepath.Join(path, "linked", name), from))
+				}
+			}
+		}
 	case "pip":
 		err = errors.Join(err, move(filepath.Join(fetch, "site"), filepath.Join(layer, "site")))
 	case "go":
@@ -143,8 +159,11 @@ func (l Layer) superfluous(c *sandbox.Command) bool {
 
 // keep lets a command find the packages of a tool.
 func (l Layer) keep(c *sandbox.Command) {
-	if l.tool == "cargo" {
+	switch l.tool {
+	case "cargo":
 		c.CargoHome = l.kept
+	case "gradle":
+		c.GradleHome = l.kept
 	}
 	c.Env = slices.Clone(c.Env)
 	for _, v := range tools[l.tool].runs {

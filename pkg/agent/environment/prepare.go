@@ -48,7 +48,7 @@ type Store struct {
 	Dir        string // absolute; empty: nothing is prepared
 	Runner     Runner
 	Limits     sandbox.Limits
-	Allowed    []string                                        // further hosts that a fetch may reach, as --egress lists them
+	Allowed    egress.List                                     // further hosts that a fetch can reach: those of --egress
 	Configured func(ctx context.Context, tool string) Registry // nil: Configured
 	Say        func(format string, args ...any)                // shows people the present phase; nil: nobody
 }
@@ -57,7 +57,7 @@ type Store struct {
 // manifests, locks, commands and machine, whichever commit and role asks. made is true if it
 // was not there. A fetch that fails is an ErrNotPrepared that says why.
 func (s Store) Prepare(ctx context.Context, dir string, r Recipe) (l Layer, made bool, err error) {
-	own := slices.Contains([]string{"go", "cargo", "maven"}, r.Tool) && !s.Runner.Confines()
+	own := slices.Contains([]string{"go", "cargo", "maven", "gradle"}, r.Tool) && !s.Runner.Confines()
 	if s.Dir == "" || own || r.Tool == "go" && r.Fetch == nil && warm() {
 		return Layer{}, false, nil // the user's own caches serve
 	}
@@ -72,7 +72,8 @@ func (s Store) Prepare(ctx context.Context, dir string, r Recipe) (l Layer, made
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return Layer{}, false, err
 	}
-	if err := failedBefore(at); err != nil {
+	failure := s.failure(at)
+	if err := failedBefore(failure); err != nil {
 		return Layer{}, false, err
 	}
 	staging, err := os.MkdirTemp(s.Dir, "new-*")
@@ -82,7 +83,7 @@ func (s Store) Prepare(ctx context.Context, dir string, r Recipe) (l Layer, made
 	defer func() { err = errors.Join(err, Remove(staging)) }()
 	if err := s.make(ctx, staging, dir, r); err != nil {
 		if errors.Is(err, ErrNotPrepared) {
-			err = errors.Join(err, os.WriteFile(at+failed, []byte(err.Error()), 0o600))
+			err = errors.Join(err, os.WriteFile(failure, []byte(err.Error()), 0o600))
 		}
 		return Layer{}, false, err
 	}
@@ -94,20 +95,23 @@ func (s Store) Prepare(ctx context.Context, dir string, r Recipe) (l Layer, made
 	return load(at, r), true, nil
 }
 
-// failed ends the name of the file that has why a layer could not be made, and tryAgain is how
-// long it holds: the next role would wait for the same registry.
-const (
-	failed   = ".failed"
-	tryAgain = 10 * time.Minute
-)
+// tryAgain is how long the reason holds why a layer could not be made: the next role would wait
+// for the same registry.
+const tryAgain = 10 * time.Minute
 
-// failedBefore returns why a layer could not be made a short while ago.
-func failedBefore(at string) error {
-	info, err := os.Stat(at + failed)
+// failure returns the file that has the reason. It is another one for other hosts of --egress.
+func (s Store) failure(at string) string {
+	sum := sha256.Sum256([]byte(s.Allowed.String()))
+	return at + "." + hex.EncodeToString(sum[:4]) + ".failed"
+}
+
+// failedBefore returns the reason in a file, if it is of a short while ago.
+func failedBefore(file string) error {
+	info, err := os.Stat(file)
 	if err != nil || time.Since(info.ModTime()) > tryAgain {
 		return nil
 	}
-	why, err := os.ReadFile(at + failed)
+	why, err := os.ReadFile(file)
 	if err != nil {
 		return nil // it is tried again
 	}
@@ -155,7 +159,7 @@ func (s Store) make(ctx context.Context, staging, dir string, r Recipe) error {
 	if err := s.build(ctx, staging, dir, r); err != nil {
 		return err
 	}
-	return collect(layer, fetch, cache, r)
+	return collect(layer, filepath.Join(s.Dir, r.key()), fetch, cache, r)
 }
 
 // write writes files below a directory.
@@ -201,24 +205,29 @@ func (s Store) fetch(ctx context.Context, fetch, cache string, r Recipe) error {
 	}
 	registry := configured(ctx, r.Tool)
 	list, err := egress.Parse(registry.Hosts)
-	more, merr := egress.Parse(s.Allowed)
-	if err = errors.Join(err, merr); err != nil {
+	if err != nil {
 		return fmt.Errorf("%w: the registry of %s: %w", ErrNotPrepared, r.Tool, err)
 	}
 	if err := write(fetch, registry.Files); err != nil {
 		return err
 	}
-	c := sandbox.Command{Argv: r.Fetch, Dir: fetch, Cache: cache, Egress: list.Trusted().And(more), Readable: registry.Readable}
+	allowed := list.Trusted().And(s.Allowed)
+	env, err := r.gitEnv(allowed)
+	if err != nil {
+		return err
+	}
+	env = append(append(env, "npm_config_ignore_scripts=true"), registry.Env...) // npm starts another npm for a package of git
+	c := sandbox.Command{Argv: r.Fetch, Dir: fetch, Cache: cache, Egress: allowed, Readable: registry.Readable}
 	if r.Tool == "cargo" {
 		c.CargoHome = filepath.Join(fetch, tools[r.Tool].name)
 	}
-	for _, program := range []string{r.Fetch[0], programs[r.Tool]} {
+	for _, program := range append([]string{r.Fetch[0], programs[r.Tool]}, r.Needs...) {
 		if _, err := exec.LookPath(program); err != nil {
 			return fmt.Errorf("%w: %s is not installed here, and %s wants it", ErrNotPrepared, program, r.Source)
 		}
 	}
 	s.say("fetching what %s names: %s", r.Source, strings.Join(r.Fetch, " "))
-	run, err := s.run(ctx, c, registry.Env)
+	run, err := s.run(ctx, c, env)
 	switch {
 	case err != nil:
 		return err
@@ -228,7 +237,7 @@ func (s Store) fetch(ctx context.Context, fetch, cache string, r Recipe) error {
 			host, _, _ := strings.Cut(run.Refused[0], ": ")
 			why += fmt.Sprintf("; %s asked for %s: allow it with --egress %s", r.Tool, host, strings.TrimSuffix(host, ":443"))
 		}
-		return fmt.Errorf("%w: %s\n%s", ErrNotPrepared, why, last(run.Output))
+		return fmt.Errorf("%w: %s\n%s%s", ErrNotPrepared, why, last(run.Output), r.Help)
 	}
 	return os.WriteFile(filepath.Join(fetch, "..", "layer", hosts), []byte(strings.Join(registry.Hosts, "\n")), 0o600)
 }
@@ -288,7 +297,7 @@ func (s Store) say(format string, args ...any) {
 }
 
 // programs has the program that a layer is made for, by the tool.
-var programs = map[string]string{"pip": "python3", "go": "go", "npm": "node", "pnpm": "node", "yarn": "node", "cargo": "cargo", "bundler": "ruby", "maven": "mvn"}
+var programs = map[string]string{"pip": "python3", "go": "go", "npm": "node", "pnpm": "node", "yarn": "node", "cargo": "cargo", "bundler": "ruby", "maven": "mvn", "gradle": "java"}
 
 // key identifies the layer of a recipe on this machine.
 func (r Recipe) key() string {

@@ -216,7 +216,7 @@ s.on('connect', () => end('network')); s.on('error', () => end('no network'));`,
 	}
 }
 
-func TestAHostThatIsNoRegistryIsNotReachedByAFetch(t *testing.T) {
+func TestAHostThatIsNoRegistryIsReachedByAFetchOnlyIfItIsAllowed(t *testing.T) {
 	needs(t, "npm")
 	r, other := newRegistry(t), newRegistry(t)
 	dir := write(t, map[string]string{"package.json": `{"name":"x","dependencies":{"left":"` + other.URL + `/left.tgz"}}`})
@@ -224,6 +224,11 @@ func TestAHostThatIsNoRegistryIsNotReachedByAFetch(t *testing.T) {
 	recipe := environment.Find(os.DirFS(dir))[0]
 	if _, _, err := s.Prepare(t.Context(), dir, recipe); !errors.Is(err, environment.ErrNotPrepared) || other.requests.Load() != 0 {
 		t.Errorf("got %v, %d requests", err, other.requests.Load())
+	}
+	other.files["/left.tgz"] = tgz(t, map[string]string{"package.json": `{"name":"left","version":"1.0.0"}`})
+	s.Allowed = allow(t, other.host())
+	if _, made, err := s.Prepare(t.Context(), dir, recipe); err != nil || !made || other.requests.Load() == 0 {
+		t.Errorf("with the host allowed: made %v, %v, %d requests", made, err, other.requests.Load())
 	}
 }
 

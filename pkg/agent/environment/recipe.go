@@ -22,7 +22,9 @@ type Recipe struct {
 	Files   map[string]string // all that the fetch sees: content by path, relative to the root
 	Fetch   []string
 	Build   []string // nil: there is nothing to build
+	Needs   []string // programs that the fetch runs, besides that of the tool
 	Lacks   string   // why nothing can be fetched, and what helps; empty: it can
+	Help    string   // ends the message of a fetch that fails; may be empty
 	Modules []string // directories of Node.js packages that the fetch makes, relative to the root
 }
 
@@ -83,7 +85,12 @@ func node(tree fs.FS) (Recipe, bool) {
 		}
 	}
 	if r.Tool == "yarn" && !strings.Contains(r.Files["yarn.lock"], "# yarn lockfile v1") {
-		return Recipe{}, false // a later yarn, whose own program is in the repository
+		if exists(tree, ".pnp.cjs") {
+			return Recipe{}, false // the repository has the packages
+		}
+		r.Lacks = "yarn.lock is of yarn 2 or later, which is a program of the repository, so the packages that it names are not fetched: " +
+			`add to .signalbox.yaml: setup: {command: "yarn install --immutable"}, with --egress HOST for each of its hosts`
+		r.Fetch, r.Modules = nil, nil
 	}
 	if r.Tool == "npm" && strings.Contains(r.Files[r.Source], `"hasInstallScript": true`) {
 		r.Build = []string{"npm", "rebuild", "--no-audit", "--no-fund"}

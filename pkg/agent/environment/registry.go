@@ -35,6 +35,14 @@ type Registry struct {
 	Files    map[string]string // configuration of the tool: content by path, relative to the directory of the fetch
 }
 
+// defaults returns the addresses of registries by the family of their tools, and of the hosts
+// of git repositories by the short name that npm has for them.
+func defaults() map[string][]string {
+	var all map[string][]string
+	_ = json.Unmarshal(registries, &all) // a test reads it
+	return all
+}
+
 // askWithin limits a question to a tool about its configuration.
 const askWithin = 20 * time.Second
 
@@ -46,10 +54,8 @@ func Configured(ctx context.Context, tool string) Registry {
 	if tool == "pnpm" || tool == "yarn" {
 		family = "npm"
 	}
-	var defaults map[string][]string
-	_ = json.Unmarshal(registries, &defaults) // a test reads it
 	var r Registry
-	for _, address := range defaults[family] {
+	for _, address := range defaults()[family] {
 		r.add(address)
 	}
 	switch family {
@@ -77,7 +83,7 @@ func Configured(ctx context.Context, tool string) Registry {
 	case "maven":
 		r.maven()
 	case "bundler":
-		public := strings.Join(defaults[family], "")
+		public := strings.Join(defaults()[family], "")
 		r.Env = append(r.Env, "GEM_PUBLIC="+public)
 		source := public
 		for line := range strings.Lines(ask(ctx, "gem", "sources", "--list")) {

@@ -124,16 +124,19 @@ func TestAGemThatIsNotTheLocksOrOfAnotherSourceIsRefused(t *testing.T) {
 }
 
 func TestWhereTheManifestIsCodeNothingIsFetchedAndTheLineThatHelpsIsNamed(t *testing.T) {
-	for name, says := range map[string]string{
-		"Gemfile":          `commit the lock, or add to .signalbox.yaml: setup: {command: "bundle install"}, with --egress HOST`,
-		"build.gradle":     `build.gradle is code, so the packages that it names are not fetched: add to .signalbox.yaml: setup: {command: "./gradlew --no-daemon testClasses"}`,
-		"build.gradle.kts": `with --egress HOST`,
+	for name, c := range map[string]struct {
+		files map[string]string
+		says  string
+	}{
+		"a Gemfile without a lock": {map[string]string{"Gemfile": "x"}, `commit the lock, or add to .signalbox.yaml: setup: {command: "bundle install"}, with --egress HOST`},
+		"a lock of a later yarn": {map[string]string{"package.json": `{"dependencies": {"a": "1"}}`, "yarn.lock": "__metadata:\n"},
+			`add to .signalbox.yaml: setup: {command: "yarn install --immutable"}, with --egress HOST`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRegistry(t)
 			s, _ := r.store(t)
-			dir := write(t, map[string]string{name: "x"})
-			if _, _, err := s.Prepare(t.Context(), dir, environment.Find(os.DirFS(dir))[0]); !errors.Is(err, environment.ErrNotPrepared) || !strings.Contains(err.Error(), says) {
+			dir := write(t, c.files)
+			if _, _, err := s.Prepare(t.Context(), dir, environment.Find(os.DirFS(dir))[0]); !errors.Is(err, environment.ErrNotPrepared) || !strings.Contains(err.Error(), c.says) || r.requests.Load() != 0 {
 				t.Errorf("got %v", err)
 			}
 		})

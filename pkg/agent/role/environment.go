@@ -33,7 +33,7 @@ func (s step) prepare(ctx context.Context, tree *workspace.Tree) error {
 		return fmt.Errorf("%w: %w", brain.ErrInfrastructure, err)
 	}
 	defer root.Close()
-	store := environment.Store{Dir: s.Layers, Runner: s.Sandbox, Limits: s.Limits, Say: s.job.Progress}
+	store := environment.Store{Dir: s.Layers, Runner: s.Sandbox, Limits: s.Limits, Allowed: s.Egress, Say: s.job.Progress}
 	var p prepared
 	for _, dir := range places(tree.Dir) {
 		if err := s.prepareIn(ctx, store, root.FS(), tree.Dir, dir, &p); err != nil {
@@ -80,6 +80,10 @@ func (s step) prepareIn(ctx context.Context, store environment.Store, tree fs.FS
 			s.job.Progress("what %s names is not isolated from the tests: %s", r.Source, s.Sandbox.Describe())
 		}
 		p.layers = append(p.layers, l.In(dir))
+		for _, sentence := range r.Unfetched() {
+			s.layers[nil] = prepared{failed: "\n\n" + printable(sentence)}
+			s.job.Progress("%s", oneLine(sentence))
+		}
 	}
 	return nil
 }

@@ -15,10 +15,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/sandbox/egress"
 	"github.com/signalbox/signalbox/pkg/instance"
 )
 
@@ -84,5 +86,31 @@ func TestWhatTheLocksNameIsPreparedOnceForAllStepsAndIsNoPartOfTheChange(t *test
 	r, err = c.Work(t.Context(), e.job("tester", "running_tests", r))
 	if err != nil || len(r.Evidence) != 1 || !r.Evidence[0].OK || fetched == 0 || requests.Load() != fetched {
 		t.Errorf("the tests ended with %+v, %v, after %d requests and %d more", r, err, fetched, requests.Load()-fetched)
+	}
+}
+
+func TestAFetchReachesTheHostsOfEgressAndNamesAPackageOfAnother(t *testing.T) {
+	if _, err := exec.LookPath("npm"); err != nil {
+		t.Skip(err)
+	}
+	e := newEnv(t, map[string]string{
+		"package.json": `{"name":"x","version":"1.0.0","scripts":{"test":"node test.js"},"dependencies":{"left":"git+http://127.0.0.1:1/left.git"}}`,
+		"test.js":      "require('left')",
+	})
+	const says = "package.json takes left from the git repository http://127.0.0.1:1/left.git, whose host is not allowed: allow it with --egress 127.0.0.1:1"
+	for _, egressed := range []bool{false, true} {
+		c := e.coder("developer", saying(instance.Success))
+		c.Layers = t.TempDir()
+		if egressed {
+			list, err := egress.Parse([]string{"127.0.0.1:1"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Egress = list
+		}
+		r, err := c.Work(t.Context(), e.first("developer", "implementing"))
+		if got := fmt.Sprintf("%+v %v", r, err); strings.Contains(got, says) == egressed || egressed && !strings.Contains(got, "npm install") {
+			t.Errorf("with --egress %v: %s", egressed, got)
+		}
 	}
 }
