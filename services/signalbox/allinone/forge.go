@@ -196,13 +196,19 @@ func (c Config) listen() (net.Listener, error) {
 	return l, nil
 }
 
-// again listens on the address of the last run, which it keeps in file, so that links to
-// the forge stay valid. If that address is in use it takes a free port.
+// again listens on the loopback address of the last run, which it keeps in file, so that links
+// to the forge stay valid. If that address is in use it takes a free port.
 func again(file string) (net.Listener, error) {
-	before, _ := os.ReadFile(file)
-	l, err := net.Listen("tcp", cmp.Or(string(before), "127.0.0.1:0"))
-	if err != nil && len(before) > 0 {
-		l, err = net.Listen("tcp", "127.0.0.1:0")
+	const free = "127.0.0.1:0"
+	address := free
+	if before, err := os.ReadFile(file); err == nil {
+		if at, err := netip.ParseAddrPort(string(before)); err == nil && at.Addr().IsLoopback() {
+			address = string(before)
+		}
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil && address != free {
+		l, err = net.Listen("tcp", free)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("local forge: %w", err)
@@ -210,8 +216,13 @@ func again(file string) (net.Listener, error) {
 	return l, os.WriteFile(file, []byte(l.Addr().String()), 0o600)
 }
 
-// secret returns the token in file. It creates a random one if there is no file.
+// secret returns the token in file, which others cannot read. It creates a random one if there
+// is no file.
 func secret(file string) (string, error) {
+	if info, err := os.Stat(file); err == nil && info.Mode().Perm()&0o077 != 0 {
+		return "", service.Usagef("%s: others may know this token, its mode is %#o; remove the file, and the next start makes a new token", file,
+			info.Mode().Perm())
+	}
 	b, err := os.ReadFile(file)
 	if err == nil && len(b) > 0 {
 		return strings.TrimSpace(string(b)), nil

@@ -24,7 +24,10 @@ func runForge(t *testing.T, c allinone.Config, main func(*allinone.System)) erro
 	write(t, filepath.Join(g.Dir(), "greeting"), "hello\n")
 	gittest.Run(t, g, "add", "-A")
 	gittest.Run(t, g, "commit", "-q", "-m", "first")
-	c.Dir, c.Workflow, c.Login, c.Log = filepath.Join(t.TempDir(), "data"), "issue", "ann", slog.New(slog.DiscardHandler)
+	c.Workflow, c.Login, c.Log = "issue", "ann", slog.New(slog.DiscardHandler)
+	if c.Dir == "" {
+		c.Dir = filepath.Join(t.TempDir(), "data")
+	}
 	c.Agents, c.Repos = role.Settings{Sandbox: "none"}, map[string]allinone.Source{widgets: {Dir: g.Dir()}}
 	c.Main = func(context.Context, *allinone.System) error { return nil }
 	if main != nil {

@@ -39,7 +39,7 @@ var ErrNotProven = errors.New("the demonstration did not get there")
 // Run runs the demonstration. It returns an error unless the pull request exists and
 // its tests pass.
 func (c Command) Run(ctx context.Context, env *term.Env) error {
-	dir, err := c.dir()
+	dir, err := c.dir(ctx)
 	if err != nil {
 		return err
 	}
@@ -99,12 +99,15 @@ func confinement(ctx context.Context, n *narrator.Narrator) (string, error) {
 	return string(box.Mode()), err
 }
 
-func (c Command) dir() (string, error) {
+func (c Command) dir(ctx context.Context) (string, error) {
 	if c.Data == "" {
 		return os.MkdirTemp("", "signalbox-demo-")
 	}
 	if entries, err := os.ReadDir(c.Data); err == nil && len(entries) > 0 {
 		return "", service.Usagef("--data %s is not empty: a demonstration starts from nothing", c.Data)
+	}
+	if err := allinone.CheckData(ctx, c.Data); err != nil {
+		return "", err
 	}
 	return c.Data, os.MkdirAll(c.Data, 0o700)
 }

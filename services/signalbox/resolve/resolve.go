@@ -87,10 +87,7 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	log, err := os.OpenFile(filepath.Join(dir, "signalbox.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	log, err := allinone.OpenData(ctx, dir)
 	if err != nil {
 		return err
 	}

@@ -103,7 +103,7 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 	if c.Dry {
 		return c.dryRun(ctx, env, config)
 	}
-	log, err := c.logFile()
+	log, err := allinone.OpenData(ctx, c.Data)
 	if err != nil {
 		return err
 	}
@@ -133,14 +133,6 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 		return nil
 	}
 	return allinone.Run(ctx, config)
-}
-
-// logFile opens the file of the services' logs.
-func (c Command) logFile() (*os.File, error) {
-	if err := os.MkdirAll(c.Data, 0o700); err != nil {
-		return nil, err
-	}
-	return os.OpenFile(filepath.Join(c.Data, "signalbox.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 }
 
 // logger returns the logger of the services: all goes into the file, and warnings, or with
