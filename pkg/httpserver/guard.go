@@ -1,11 +1,16 @@
 package httpserver
 
 import (
+	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/pacing"
 )
 
 // AnyName is a name for a server whose names are not known.
@@ -20,14 +25,29 @@ func Guard(h http.Handler, names ...string) http.Handler { return GuardBut(nil, 
 // GuardBut returns what Guard does, and lets pages of other origins post to forms, which
 // are patterns of http.ServeMux. Those must change nothing.
 func GuardBut(forms []string, h http.Handler, names ...string) http.Handler {
+	return guard(slog.New(slog.DiscardHandler), forms, h, names)
+}
+
+func guard(log *slog.Logger, forms []string, h http.Handler, names []string) http.Handler {
+	var seldom pacing.Seldom[string]
+	refuse := func(w http.ResponseWriter, r *http.Request, status int, why string) {
+		if more, now := seldom.Note(why, time.Now()); now {
+			log.Warn("request refused", "why", why, "host", fmt.Sprintf("%.64q", r.Host), "origin", fmt.Sprintf("%.64q", r.Header.Get("Origin")),
+				"from", r.RemoteAddr, "not_logged_before", more)
+		}
+		http.Error(w, why, status)
+	}
 	origins := http.NewCrossOriginProtection()
+	origins.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		refuse(w, r, http.StatusForbidden, "a page of another origin may change nothing here")
+	}))
 	for _, form := range forms {
 		origins.AddInsecureBypassPattern(form)
 	}
 	same := origins.Handler(h)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !ours(r.Host, names) {
-			http.Error(w, "no server of this name is here", http.StatusMisdirectedRequest)
+			refuse(w, r, http.StatusMisdirectedRequest, "no server of this name is here")
 			return
 		}
 		w.Header().Set("X-Content-Type-Options", "nosniff")

@@ -22,9 +22,10 @@ const (
 )
 
 // New returns a server of the handler that listens nowhere yet. It answers requests to
-// an IP address, to localhost and to the names. log gets what it fails at.
+// an IP address, to localhost and to the names. log gets its failures and, now and
+// then, a request that Guard refuses.
 func New(h http.Handler, log *slog.Logger, names ...string) *http.Server {
-	s := bounded(Guard(h, names...))
+	s := bounded(guard(log, nil, h, names))
 	s.ReadTimeout, s.WriteTimeout = ReadTimeout, WriteTimeout
 	s.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelWarn)
 	return s

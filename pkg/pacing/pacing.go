@@ -1,4 +1,5 @@
-// Package pacing has the one constructor of the pauses between tries.
+// Package pacing has the one constructor of the pauses between tries, and limits how often an
+// event of strangers is logged.
 package pacing
 
 import (

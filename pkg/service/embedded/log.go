@@ -4,13 +4,18 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
+	"github.com/signalbox/signalbox/pkg/pacing"
 )
 
 // logger is the server's log. Its notices are logged at debug, and so are warnings that mean
 // nothing: after a kill the server reads its streams again.
 type logger struct {
-	log  *slog.Logger
-	stop *stop
+	log     *slog.Logger
+	stop    *stop
+	clients *pacing.Seldom[string] // lines about clients, by kind
 }
 
 func (l logger) Noticef(format string, v ...any) { l.log.Debug(fmt.Sprintf(format, v...)) }
@@ -33,7 +38,35 @@ func (l logger) Errorf(format string, v ...any) {
 		l.log.Debug(line)
 		return
 	}
+	if kind, ok := ofClient(line); ok {
+		more, now := l.clients.Note(kind, time.Now())
+		if !now {
+			return
+		}
+		if len(line) > maxLine {
+			line = strings.ToValidUTF8(line[:maxLine], "") + "…"
+		}
+		l.log.Error(line, "not_logged_before", more)
+		return
+	}
 	l.log.Error(line)
+}
+
+// maxLine limits the bytes of a line about a client, which may choose its user's name.
+const maxLine = 300
+
+// client matches the beginning of a line about a client's connection, and the server's own
+// words after that.
+var client = lazyregexp.New(`^\S+ - cid:\d+ - ([A-Za-z ]+)`)
+
+// ofClient returns the kind of a line about a client. Anybody who reaches the port causes such
+// lines, as often as they like.
+func ofClient(line string) (kind string, ok bool) {
+	m := client.FindStringSubmatch(line)
+	if m == nil {
+		return "", false
+	}
+	return m[1], true
 }
 
 // rebuilds reports whether a warning says only that an index is made again.

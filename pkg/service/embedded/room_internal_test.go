@@ -20,7 +20,7 @@ func TestAStoreThatCannotWriteEndsTheProcessOnceThereIsRoom(t *testing.T) {
 		s := &Server{dir: dir, stop: newStop()}
 		ended := make(chan error, 1)
 		go func() { ended <- s.AwaitStop(t.Context(), log) }()
-		l := logger{log, s.stop}
+		l := logger{log: log, stop: s.stop}
 		for range 3 {
 			l.Errorf("JetStream - %s Critical write error: write x: no space left on device", "EVENTS")
 			l.Warnf("Error storing: %v", "no space left on device")
@@ -48,7 +48,7 @@ func TestAStoreThatWritesEndsNothing(t *testing.T) {
 	var out bytes.Buffer
 	ctx, cancel := context.WithCancel(t.Context())
 	s := &Server{dir: t.TempDir(), stop: newStop()}
-	l := logger{slog.New(slog.NewTextHandler(&out, nil)), s.stop}
+	l := logger{log: slog.New(slog.NewTextHandler(&out, nil)), stop: s.stop}
 	l.Warnf("Filestore [%s] Stream state outdated, last block has additional entries, will rebuild", "EVENTS")
 	l.Warnf("Recovering stream state from index errored: %v", "EOF")
 	if out.Len() > 0 {

@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/signalbox/signalbox/pkg/access"
+	"github.com/signalbox/signalbox/pkg/pacing"
 )
 
 // Config configures a server.
@@ -110,7 +111,7 @@ func start(c Config, stop *stop) (*server.Server, error) {
 		return nil, err
 	}
 	if c.Log != nil {
-		s.SetLoggerV2(logger{c.Log, stop}, false, false, false)
+		s.SetLoggerV2(logger{c.Log, stop, new(pacing.Seldom[string])}, false, false, false)
 	}
 	s.Start()
 	if !s.ReadyForConnections(readyTimeout) || !s.JetStreamEnabled() {

@@ -118,31 +118,3 @@ func outline(start []byte) ([]byte, bool) {
 	whole, err := json.Marshal(members)
 	return whole, err == nil && members["repository"] != nil
 }
-
-// refusals bounds how often a refusal is logged: strangers cause them. The zero refusals
-// have logged none.
-type refusals struct {
-	mu   sync.Mutex
-	last map[int]time.Time
-	more map[int]int
-}
-
-// refusalEvery is how often a refusal of one status is logged.
-const refusalEvery = 10 * time.Second
-
-// note reports whether a refusal is to be logged now, and how many of its status were not
-// logged before.
-func (r *refusals) note(status int, at time.Time) (more int, now bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.last == nil {
-		r.last, r.more = map[int]time.Time{}, map[int]int{}
-	}
-	if last, ok := r.last[status]; ok && at.Sub(last) < refusalEvery {
-		r.more[status]++
-		return 0, false
-	}
-	more = r.more[status]
-	r.last[status], r.more[status] = at, 0
-	return more, true
-}

@@ -10,7 +10,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 )
 
 // half opens a connection that begins a delivery and sends no more.
@@ -95,22 +94,5 @@ func TestPlacesAreSharedByAddress(t *testing.T) {
 		if got := address(peer); got != want {
 			t.Errorf("%s is %s, want %s", peer, got, want)
 		}
-	}
-}
-
-func TestRefusalsAreLoggedNowAndThen(t *testing.T) {
-	var r refusals
-	at := time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC)
-	logged := 0
-	for n := range 1000 {
-		if _, now := r.note(401, at.Add(time.Duration(n)*time.Millisecond)); now {
-			logged++
-		}
-	}
-	if _, now := r.note(503, at); !now || logged != 1 {
-		t.Errorf("%d are logged, the other %t", logged, now)
-	}
-	if more, now := r.note(401, at.Add(refusalEvery)); !now || more != 999 {
-		t.Errorf("%d more, %t", more, now)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signalbox/signalbox/pkg/httpserver"
+	"github.com/signalbox/signalbox/pkg/pacing"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/subject"
 )
@@ -56,7 +57,7 @@ type webhook struct {
 	taken   *prometheus.CounterVec
 	log     *slog.Logger
 	reading places
-	refused refusals
+	refused pacing.Seldom[int] // by status
 }
 
 // listenWebhook returns the listener and the server of the flags.
@@ -126,7 +127,7 @@ func (w *webhook) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	event := r.Header.Get("X-GitHub-Event")
 	status, why := w.take(rw, r)
 	if status != http.StatusAccepted {
-		if more, now := w.refused.note(status, time.Now()); now {
+		if more, now := w.refused.Note(status, time.Now()); now {
 			w.log.Warn("delivery refused", "status", status, "why", why, "event", fmt.Sprintf("%.64q", event),
 				"delivery", fmt.Sprintf("%.64q", r.Header.Get("X-GitHub-Delivery")), "from", r.RemoteAddr, "not_logged_before", more)
 		}
