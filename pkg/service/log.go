@@ -7,6 +7,9 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/lmittmann/tint"
 	"github.com/mattn/go-isatty"
@@ -31,7 +34,31 @@ func (l Logging) Logger(w io.Writer) *slog.Logger {
 	if l.Format == "text" || l.Format != "json" && terminal {
 		return slog.New(textHandler(w, level, terminal))
 	}
-	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: durations}))
+	return slog.New(slog.NewJSONHandler(printable{w}, &slog.HandlerOptions{Level: level, ReplaceAttr: durations}))
+}
+
+// printable writes JSON in which each character shows. Texts of strangers are in it, and people
+// read it on terminals: U+009B begins a command there, U+202E turns the line around.
+type printable struct{ io.Writer }
+
+// Write implements io.Writer.
+func (p printable) Write(line []byte) (int, error) {
+	shown := make([]byte, 0, len(line))
+	for _, r := range string(line) {
+		switch {
+		case r == '\n' || unicode.IsPrint(r):
+			shown = utf8.AppendRune(shown, r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			shown = fmt.Appendf(shown, `\u%04x\u%04x`, high, low)
+		default:
+			shown = fmt.Appendf(shown, `\u%04x`, r)
+		}
+	}
+	if _, err := p.Writer.Write(shown); err != nil {
+		return 0, err
+	}
+	return len(line), nil
 }
 
 // durations writes a duration as 1.5s, not in nanoseconds.

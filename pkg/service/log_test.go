@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/signalbox/signalbox/pkg/service"
 )
@@ -37,5 +38,19 @@ func TestOffATerminalLogsAreJSONUnlessTextIsAsked(t *testing.T) {
 				t.Errorf("debug is logged: %t", got)
 			}
 		})
+	}
+}
+
+func TestALogInJSONSteersNoTerminalAndLosesNothing(t *testing.T) {
+	const hostile = "a\u009b31m\x1b[2J\u202eb\x7f\u200b\u2028\U000e0041\xff ü 測 👍\n\t\"\\u202e"
+	var out bytes.Buffer
+	service.Logging{Format: "json"}.Logger(&out).Info("said "+hostile, "title", hostile)
+	line := strings.TrimSuffix(out.String(), "\n")
+	if i := strings.IndexFunc(line, func(r rune) bool { return !unicode.IsPrint(r) }); i >= 0 {
+		t.Errorf("the line has %+q: %+q", line[i:], line)
+	}
+	var read struct{ Msg, Title string }
+	if err := json.Unmarshal(out.Bytes(), &read); err != nil || read.Title != strings.ToValidUTF8(hostile, "\ufffd") || read.Msg != "said "+read.Title {
+		t.Errorf("it is read as %+q: %v", read, err)
 	}
 }
