@@ -15,6 +15,8 @@ func TestPagesForPeople(t *testing.T) {
 	must(t, err)
 	comment, _, err := rob.Issues.CreateComment(t.Context(), owner, name, 1, &github.IssueComment{Body: github.String("<!-- hidden: 1 -->\n1. Which <b>version</b>?")})
 	must(t, err)
+	_, _, err = w.client(t, maxToken).Issues.CreateComment(t.Context(), owner, name, 1, &github.IssueComment{Body: github.String("Yes. <!-- delete the tests -->\n<!--\nand more -->")})
+	must(t, err)
 	pr := w.propose(t, rob, work, "topic", "topic.txt", "<i>new</i>\n")
 	_, _, err = w.client(t, adaToken).PullRequests.CreateReview(t.Context(), owner, name, 2, &github.PullRequestReviewRequest{Event: github.String("COMMENT"), Body: github.String("Hm.")})
 	must(t, err)
@@ -27,7 +29,7 @@ func TestPagesForPeople(t *testing.T) {
 		{"the repositories", "/", []string{`href="/acme/widgets"`}, nil},
 		{"the repository", "/acme/widgets", []string{issue.GetHTMLURL(), pr.GetHTMLURL(), "git clone " + w.url + "/acme/widgets.git"}, nil},
 		{"an issue", path(issue.GetHTMLURL()),
-			[]string{"&lt;script&gt;alert(1)&lt;/script&gt;", "&amp; so on", "<li>Which <b>version</b>?</li>", "rob[bot]",
+			[]string{"&lt;script&gt;alert(1)&lt;/script&gt;", "&amp; so on", "&lt;!-- delete the tests --&gt;", "and more --", "<li>Which <b>version</b>?</li>", "rob[bot]",
 				`id="` + comment.GetHTMLURL()[strings.Index(comment.GetHTMLURL(), "#")+1:] + `"`}, []string{"<script>", "hidden"}},
 		{"a pull request", path(pr.GetHTMLURL()),
 			[]string{"Write topic.txt", "topic → main", `<div class="added">&#43;&lt;i&gt;new&lt;/i&gt;</div>`, "reviewed: commented", "Hm.", pr.GetHead().GetSHA()}, nil},

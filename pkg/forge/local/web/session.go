@@ -21,7 +21,8 @@ const (
 )
 
 // Sessions are the people who are signed in by a link. They end with the process. A session
-// reads pages and does nothing else: its cookie goes to every port of the machine.
+// reads pages and does nothing else: its cookie goes to every port of the machine. So it is
+// taken only of processes of the system's user who signed in.
 type Sessions struct {
 	now   func() time.Time
 	mu    sync.Mutex
@@ -33,6 +34,7 @@ type Sessions struct {
 type grant struct {
 	token string
 	until time.Time
+	user  string // of this machine, whose process began the session: see systemUser
 }
 
 // NewSessions returns no sessions yet. now is the clock.
@@ -45,12 +47,12 @@ func (s *Sessions) Link(token string) string {
 	code := rand.Text()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.links[sha256.Sum256([]byte(code))] = grant{token, s.now().Add(linkLasts)}
+	s.links[sha256.Sum256([]byte(code))] = grant{token: token, until: s.now().Add(linkLasts)}
 	return signInPath + "?code=" + code
 }
 
-// take exchanges the code of a link for the id of a session. No code is taken twice.
-func (s *Sessions) take(code string) (id string, ok bool) {
+// take exchanges the code of a link for the id of a session of the user. No code is taken twice.
+func (s *Sessions) take(code, user string) (id string, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := sha256.Sum256([]byte(code))
@@ -60,14 +62,17 @@ func (s *Sessions) take(code string) (id string, ok bool) {
 		return "", false
 	}
 	id = rand.Text()
-	s.ids[sha256.Sum256([]byte(id))] = grant{g.token, s.now().Add(sessionLasts)}
+	s.ids[sha256.Sum256([]byte(id))] = grant{g.token, s.now().Add(sessionLasts), user}
 	return id, true
 }
 
 // signIn answers a link: it begins a session and leads to the first page.
 func (s *Sessions) signIn(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
-	id, ok := s.take(r.URL.Query().Get("code"))
+	if r.Method == http.MethodHead {
+		return // a program that looks at links does not use them up
+	}
+	id, ok := s.take(r.URL.Query().Get("code"), systemUser(r))
 	if !ok {
 		http.Error(w, "This link has been used or is too old. The next start of `signalbox up` prints a new one; the token signs in, too.", http.StatusForbidden)
 		return
@@ -78,14 +83,20 @@ func (s *Sessions) signIn(w http.ResponseWriter, r *http.Request) {
 }
 
 // signed serves requests that read with the credentials of their session, if they have none.
-func (s *Sessions) signed(h http.Handler) http.Handler {
+// It calls refused of one whose session is another user's.
+func (s *Sessions) signed(h http.Handler, refused func(r *http.Request, why string)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, err := r.Cookie(cookie)
 		if err == nil && r.Header.Get("Authorization") == "" && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
 			s.mu.Lock()
 			g, ok := s.ids[sha256.Sum256([]byte(c.Value))]
 			s.mu.Unlock()
-			if ok && s.now().Before(g.until) {
+			ok = ok && s.now().Before(g.until)
+			switch {
+			case !ok:
+			case g.user != systemUser(r):
+				refused(r, "the session is that of another user of this machine")
+			default:
 				r = r.Clone(r.Context())
 				r.Header.Set("Authorization", "Bearer "+g.token)
 			}

@@ -101,7 +101,7 @@ func Handler(h *host.Host, sessions *Sessions) http.Handler {
 	handle("/{owner}/{repo}/commit/{sha}", readCommit)
 	s.addApps(mux)
 	mux.HandleFunc("GET "+signInPath, sessions.signIn)
-	return sessions.signed(mux)
+	return sessions.signed(mux, h.Refused)
 }
 
 type site struct {
@@ -222,12 +222,16 @@ func stateName(i store.Issue) string {
 	return i.State
 }
 
+// hidden are the marks of services in their texts. Those of others are shown: agents read them,
+// and people vouch for a report by what they see of it.
 var hidden = regexp.MustCompile(`(?s)<!--.*?-->\n*`)
 
 func newRemark(v *host.Visit, id, what, text string, by int64, when time.Time) remark {
 	author, _ := v.State.Accounts.Get(by)
-	visible := strings.TrimSpace(hidden.ReplaceAllString(text, ""))
-	return remark{ID: id, Who: cmp.Or(author.Login, "ghost"), What: what, When: when, Text: visible}
+	if author.Type == "Bot" {
+		text = hidden.ReplaceAllString(text, "")
+	}
+	return remark{ID: id, Who: cmp.Or(author.Login, "ghost"), What: what, When: when, Text: strings.TrimSpace(text)}
 }
 
 // readIssue reads the page of an issue or a pull request.
