@@ -88,12 +88,19 @@ func names(v any, properties map[string]any) ([]string, error) {
 	return slices.Compact(found), nil
 }
 
+// errHidden is of a text that a model reads and people do not see.
+var errHidden = errors.New("it has characters that do not show, outside of a description")
+
 // walk checks what is within a schema, and shortens what it says.
 func walk(root map[string]any, v any, depth int) error {
 	if depth == 0 {
 		return fmt.Errorf("it nests deeper than %d", maxDepth)
 	}
 	switch v := v.(type) {
+	case string:
+		if sanitize.FirstHidden(v) >= 0 {
+			return errHidden
+		}
 	case []any:
 		for _, one := range v {
 			if err := walk(root, one, depth-1); err != nil {
@@ -104,6 +111,8 @@ func walk(root map[string]any, v any, depth int) error {
 		for _, key := range slices.Sorted(maps.Keys(v)) {
 			text, isText := v[key].(string)
 			switch {
+			case sanitize.FirstHidden(key) >= 0:
+				return errHidden
 			case key == "$ref" && isText && !resolves(root, text):
 				return fmt.Errorf("it refers to %s, which is not in it", yamlfile.Quoted(sanitize.TerminalLine(text)))
 			case (key == "description" || key == "title") && isText:

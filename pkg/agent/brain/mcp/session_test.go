@@ -125,6 +125,8 @@ func TestToolsThatNoModelShouldSeeAreLeftOut(t *testing.T) {
 		"required of nothing":      {`{"name":"x","inputSchema":{"type":"object","required":["a"]}}`, "required names what is no property"},
 		"a reference out":          {`{"name":"x","inputSchema":{"type":"object","properties":{"a":{"$ref":"https://example.com/s"}}}}`, "which is not in it"},
 		"a reference to nothing":   {`{"name":"x","inputSchema":{"type":"object","properties":{"a":{"$ref":"#/$defs/b"}}}}`, "which is not in it"},
+		"a hidden default":         {`{"name":"x","inputSchema":{"type":"object","properties":{"a":{"default":"b\udb40\udc41"}}}}`, "characters that do not show"},
+		"a hidden name within":     {`{"name":"x","inputSchema":{"type":"object","properties":{"a":{"properties":{"b\u200b":{}}}}}}`, "characters that do not show"},
 		"a deep schema":            {`{"name":"x","inputSchema":` + deep + `}`, "it nests deeper"},
 		"a large schema":           {`{"name":"x","inputSchema":{"type":"object","description":"` + strings.Repeat("x", 40<<10) + `"}}`, "more than 32768"},
 	} {
