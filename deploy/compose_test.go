@@ -313,3 +313,30 @@ func TestEachServiceHasTheKeyOfItsOwnAccountAndNoOther(t *testing.T) {
 		}
 	}
 }
+
+// Keys that the test does not know, such as privileged, cap_add and network_mode, load refuses.
+func TestAContainerGetsNoMoreThanItNeeds(t *testing.T) {
+	forgeSide := []string{"gateway", "pm", "committer", "shepherd", "git-manager"}
+	for name, s := range load(t).Services {
+		for _, port := range s.Ports {
+			if !strings.HasPrefix(port, "127.0.0.1:") {
+				t.Errorf("%s: %s is published beyond this machine", name, port)
+			}
+		}
+		for _, volume := range s.Volumes {
+			from, _, _ := strings.Cut(volume, ":")
+			if named := !strings.ContainsAny(from, "./~$"); !named && (!strings.HasPrefix(from, "./deploy/") || !strings.HasSuffix(volume, ":ro")) {
+				t.Errorf("%s: it mounts %s: want a named volume, or a file below deploy that it may only read", name, volume)
+			}
+		}
+		if uses := slices.Contains(s.Secrets, "forge-token"); uses != slices.Contains(forgeSide, name) {
+			t.Errorf("%s: it has the forge's token: %t", name, uses)
+		}
+		for key, value := range s.Environment {
+			secret := strings.Contains(key, "TOKEN") || strings.Contains(key, "SECRET") || strings.Contains(key, "PASSWORD") || strings.Contains(key, "NKEY")
+			if secret && !strings.HasPrefix(value, "/run/secrets/") {
+				t.Errorf("%s: %s is in the environment, which each process in the container reads", name, key)
+			}
+		}
+	}
+}
