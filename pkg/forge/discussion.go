@@ -23,6 +23,12 @@ type Editing interface {
 	Editor(ctx context.Context, repo, node string) (User, error)
 }
 
+// Depending tells which issues the forge has down as blocking another.
+type Depending interface {
+	// BlockedBy lists them, open and closed. Repo of each is where it is.
+	BlockedBy(ctx context.Context, repo string, number int) ([]Issue, error)
+}
+
 // Renaming tells who gave an issue its title.
 type Renaming interface {
 	// Renamer returns the account that gave the issue the title that it has, the zero User if it

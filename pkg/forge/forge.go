@@ -64,6 +64,7 @@ type Issue struct {
 	URL       string // for people
 	CreatedAt time.Time
 	UpdatedAt time.Time
+	Blocked   int // how many open issues the forge has down as blocking it
 }
 
 // Comment is a comment on an issue.

@@ -1,5 +1,8 @@
 package instance
 
+// ForIssues begins the reason of a pause until other issues are closed. Their names follow.
+const ForIssues = "it waits for "
+
 // Pause stops dispatch and ends the claim.
 type Pause struct{ Reason string }
 

@@ -129,6 +129,9 @@ func Summary(in instance.Instance) *pb.Summary {
 	if in.Claim != nil {
 		s.Agent, s.Lease = in.Claim.Agent, stamp(in.Claim.Lease)
 	}
+	if in.Paused {
+		s.PausedFor = in.Reason
+	}
 	s.Shown, _, s.Unproven = in.Shown().Outline()
 	return s
 }

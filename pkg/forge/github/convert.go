@@ -16,6 +16,20 @@ func user(row *github.User) forge.User {
 	}
 }
 
+// issueRow is an issue as the API gives it, with what go-github leaves out.
+type issueRow struct {
+	github.Issue
+	Dependencies struct {
+		BlockedBy int `json:"blocked_by"`
+	} `json:"issue_dependencies_summary"`
+}
+
+func (r *issueRow) issue(repo string) forge.Issue {
+	i := issue(repo, &r.Issue)
+	i.Blocked = r.Dependencies.BlockedBy
+	return i
+}
+
 func issue(repo string, row *github.Issue) forge.Issue {
 	var labels []string
 	for _, l := range row.Labels {

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -67,19 +69,28 @@ func (c *Client) issues(ctx context.Context, repo, state string, since time.Time
 	if err != nil {
 		return nil, err
 	}
-	options := &github.IssueListByRepoOptions{
-		State: state, Sort: "updated", Direction: "asc", Since: since.UTC(), ListOptions: github.ListOptions{PerPage: perPage},
-	}
 	seen := map[int]forge.Issue{}
-	for {
-		rows, resp, err := c.api.Issues.ListByRepo(ctx, owner, name, options)
+	for page := 0; ; {
+		query := url.Values{"state": {state}, "sort": {"updated"}, "direction": {"asc"}, "per_page": {strconv.Itoa(perPage)}}
+		if !since.IsZero() {
+			query.Set("since", since.UTC().Format(time.RFC3339))
+		}
+		if page > 0 {
+			query.Set("page", strconv.Itoa(page))
+		}
+		var rows []*issueRow
+		request, err := c.api.NewRequest(http.MethodGet, fmt.Sprintf("repos/%s/%s/issues?%s", owner, name, query.Encode()), nil)
+		if err != nil {
+			return nil, err
+		}
+		resp, err := c.api.Do(ctx, request, &rows)
 		if err != nil {
 			return nil, explain(ctx, "list the issues of "+repo, err)
 		}
 		rows = present(rows)
 		for _, row := range rows {
 			if !row.IsPullRequest() {
-				seen[row.GetNumber()] = issue(repo, row)
+				seen[row.GetNumber()] = row.issue(repo)
 			}
 		}
 		if resp.NextPage == 0 || len(rows) == 0 {
@@ -88,9 +99,9 @@ func (c *Client) issues(ctx context.Context, repo, state string, since time.Time
 		// What is changed or closed now would shift the pages and hide a row. So go on from
 		// the last time seen, less the second in which more may have happened. Go by pages
 		// only where that is no progress.
-		options.Page = resp.NextPage
-		if from := rows[len(rows)-1].GetUpdatedAt().Add(-time.Second); from.After(options.Since) {
-			options.Since, options.Page = from, 0
+		page = resp.NextPage
+		if from := rows[len(rows)-1].GetUpdatedAt().Add(-time.Second); from.After(since) {
+			since, page = from, 0
 		}
 	}
 	issues := make([]forge.Issue, 0, len(seen))
@@ -111,8 +122,8 @@ func (c *Client) Issue(ctx context.Context, repo string, number int) (forge.Issu
 		return forge.Issue{}, err
 	}
 	what := fmt.Sprintf("read issue %s#%d", repo, number)
-	row, _, err := c.api.Issues.Get(ctx, owner, name, number)
-	if err != nil {
+	row := new(issueRow)
+	if err := c.get(ctx, fmt.Sprintf("repos/%s/%s/issues/%d", owner, name, number), row); err != nil {
 		return forge.Issue{}, explain(ctx, what, err)
 	}
 	if row.IsPullRequest() {
@@ -121,7 +132,7 @@ func (c *Client) Issue(ctx context.Context, repo string, number int) (forge.Issu
 	if row.GetNumber() != number {
 		return forge.Issue{}, fmt.Errorf("github: %s: %w: it was transferred to %s", what, forge.ErrNotFound, row.GetHTMLURL())
 	}
-	return issue(repo, row), nil
+	return row.issue(repo), nil
 }
 
 // Comments lists the issue's comments changed since the given time, oldest

@@ -537,7 +537,9 @@ type Summary struct {
 	Shown bool `protobuf:"varint,24,opt,name=shown,proto3" json:"shown,omitempty"`
 	// Why no test shows the newest commit to be a solution; empty if one does, or if the tests were not
 	// compared with those of the base.
-	Unproven      string `protobuf:"bytes,25,opt,name=unproven,proto3" json:"unproven,omitempty"`
+	Unproven string `protobuf:"bytes,25,opt,name=unproven,proto3" json:"unproven,omitempty"`
+	// Why it is paused; empty if it is not.
+	PausedFor     string `protobuf:"bytes,26,opt,name=paused_for,json=pausedFor,proto3" json:"paused_for,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -743,6 +745,13 @@ func (x *Summary) GetShown() bool {
 func (x *Summary) GetUnproven() string {
 	if x != nil {
 		return x.Unproven
+	}
+	return ""
+}
+
+func (x *Summary) GetPausedFor() string {
+	if x != nil {
+		return x.PausedFor
 	}
 	return ""
 }
@@ -1289,7 +1298,7 @@ const file_signalbox_v1_query_proto_rawDesc = "" +
 	"\tListReply\x123\n" +
 	"\tinstances\x18\x01 \x03(\v2\x15.signalbox.v1.SummaryR\tinstances\x12\x12\n" +
 	"\x04next\x18\x02 \x01(\tR\x04next\x12/\n" +
-	"\arefusal\x18\x03 \x01(\v2\x15.signalbox.v1.RefusalR\arefusal\"\xfc\x05\n" +
+	"\arefusal\x18\x03 \x01(\v2\x15.signalbox.v1.RefusalR\arefusal\"\x9b\x06\n" +
 	"\aSummary\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12\x1a\n" +
 	"\bworkflow\x18\x02 \x01(\tR\bworkflow\x12\x14\n" +
@@ -1318,7 +1327,9 @@ const file_signalbox_v1_query_proto_rawDesc = "" +
 	"\n" +
 	"waiting_on\x18\x17 \x01(\x05R\twaitingOn\x12\x14\n" +
 	"\x05shown\x18\x18 \x01(\bR\x05shown\x12\x1a\n" +
-	"\bunproven\x18\x19 \x01(\tR\bunproven\"B\n" +
+	"\bunproven\x18\x19 \x01(\tR\bunproven\x12\x1d\n" +
+	"\n" +
+	"paused_for\x18\x1a \x01(\tR\tpausedFor\"B\n" +
 	"\x0eHistoryRequest\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12\x14\n" +
 	"\x05after\x18\x02 \x01(\x04R\x05after\"\x83\x01\n" +

@@ -132,14 +132,14 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 		say := func(ctx context.Context, r forgeside.CommentRequest) error {
 			return forgeside.RequestComment(ctx, h.NATS, r)
 		}
-		p.wrong = &tellings{p.configs, say}
+		p.wrong, p.say = &tellings{p.configs, say}, say
 		p.permissions = &permissions{forge: host, repo: repo, now: time.Now}
 		pr := &pulls{forge: host, client: p.client, cursors: p.cursors, repo: repo, now: time.Now, log: p.log, hear: s.Hear,
 			grammar: grammar, permissions: p.permissions, refused: refused}
 		closed := &closings{forge: host, client: p.client, cursors: p.cursors, repo: repo, now: time.Now, log: p.log}
 		obeys := &commander{forge: host, client: p.client, cursors: p.cursors, repo: repo, grammar: grammar, issues: p, pulls: pr,
 			say: say, given: given, now: time.Now, log: p.log}
-		sources := []source{spare(p, repo), spare(closed, repo), spare(pr, repo), p.wrong}
+		sources := []source{spare(p, repo), spare(closed, repo), spare(pr, repo), p.wrong, &waits{poller: p}}
 		if grammar.Name != "" {
 			sources = append(sources, spare(obeys, repo))
 		}

@@ -172,7 +172,7 @@ func (r repository) change(ctx context.Context, i item, since time.Time) error {
 		if i.reopened {
 			err = errors.Join(err, r.pulls.reopened(ctx, i.number))
 		}
-		return err
+		return errors.Join(err, r.issues.follow(ctx))
 	}
 	issue, err := r.issues.reader.Issue(ctx, r.issues.repo, i.number)
 	switch {
@@ -184,7 +184,7 @@ func (r repository) change(ctx context.Context, i item, since time.Time) error {
 		return err
 	}
 	if issue.State == "closed" {
-		return r.closed.look(ctx, issue)
+		return errors.Join(r.closed.look(ctx, issue), r.issues.follow(ctx))
 	}
 	return r.issues.look(ctx, issue, since)
 }

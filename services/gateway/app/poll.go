@@ -49,6 +49,9 @@ type poller struct {
 	recent []int64 // the comments that look has handled of late
 	// compared is when the issues were changed whose text was last held against their instances'.
 	compared map[int]time.Time
+	waiting  map[int]bool   // issues whose work waits for other issues
+	unheeded map[int]string // what people were told of named issues that hold nothing
+	say      sayer          // nil: nobody is told
 
 	// creating is locked while create creates an issue and opens its instance, so that the
 	// poll does not open it first, with another lifecycle.
@@ -109,8 +112,11 @@ func (p *poller) row(ctx context.Context, issue forge.Issue, at cursor, next *cu
 		return err
 	case opened:
 		since = time.Time{} // it may have been discussed before it got its label
+		if err := p.depend(ctx, issue); err != nil {
+			return err
+		}
 	default:
-		if err := errors.Join(p.reopen(ctx, issue), p.hold(ctx, issue), p.edited(ctx, issue, next)); err != nil {
+		if err := errors.Join(p.reopen(ctx, issue), p.hold(ctx, issue), p.depend(ctx, issue), p.edited(ctx, issue, next)); err != nil {
 			return err
 		}
 		if at.settled[issue.Number] {

@@ -80,7 +80,9 @@ func waitsOf(in *pb.Instance) (all []string) {
 		}
 		all = append(all, what)
 	}
-	if in.GetPaused() {
+	if other, waits := strings.CutPrefix(in.GetReason(), instance.ForIssues); in.GetPaused() && waits {
+		add(other+", or for a person to resume it", "")
+	} else if in.GetPaused() {
 		add("a person to resume it", in.GetReason())
 	}
 	for _, e := range in.GetEscalations() {

@@ -28,6 +28,7 @@ type Summary struct {
 	Attempt       int             `json:"attempt"`
 	OpenQuestions int             `json:"open_questions"`
 	Paused        bool            `json:"paused"`
+	PausedFor     string          `json:"paused_for,omitempty"` // why
 	Closed        instance.Closed `json:"closed"`
 	Title         string          `json:"title"`
 	Seq           uint64          `json:"seq"`
@@ -52,8 +53,8 @@ func Summaries(ps []*pb.Summary) []Summary {
 			Instance: p.GetInstance(), Workflow: p.GetWorkflow(), State: p.GetState(), Kind: workflow.Kind(p.GetKind()), Owner: p.GetOwner(),
 			Agent: p.GetAgent(), Lease: when(p.GetLease()), EnteredAt: when(p.GetEnteredAt()), Iteration: int(p.GetIteration()),
 			Attempt:       int(p.GetAttempt()),
-			OpenQuestions: int(p.GetOpenQuestions()), Paused: p.GetPaused(), Closed: instance.Closed(p.GetClosed()), Title: p.GetTitle(),
-			Seq:    p.GetSeq(),
+			OpenQuestions: int(p.GetOpenQuestions()), Paused: p.GetPaused(), PausedFor: p.GetPausedFor(), Closed: instance.Closed(p.GetClosed()),
+			Title: p.GetTitle(), Seq: p.GetSeq(),
 			Worker: p.GetWorker(), Failures: int(p.GetFailures()), OpenEscalations: int(p.GetOpenEscalations()), Level: workflow.Level(p.GetLevel()),
 			Deadline: deadline(p), ParkedUntil: when(p.GetParked().GetUntil()),
 			WaitsForPlace: p.GetParked().GetWaitsFor() == string(instance.ForPlace), Parent: p.GetParent(), WaitingOn: int(p.GetWaitingOn()),
@@ -121,6 +122,9 @@ func (s Summary) where() string {
 	var rest []string
 	if s.Paused {
 		rest = append(rest, "paused")
+	}
+	if names, ok := strings.CutPrefix(s.PausedFor, instance.ForIssues); ok && s.Paused {
+		rest = append(rest, "waits for "+cut(names, 40))
 	}
 	if s.Closed == instance.Cancelled {
 		rest = append(rest, string(s.Closed))

@@ -17,6 +17,9 @@ const ToAll = instance.AnswerToAll
 // and answers or decides nothing.
 const Edited = "edited"
 
+// Unheeded is the comment that says which named issues hold no work, each with the reason.
+func Unheeded(all []string) string { return write("unheeded.md", map[string]any{"All": all}) }
+
 // NowReads begins the text of an edited issue.
 const NowReads = "The issue was edited. It now reads:\n\n"
 
