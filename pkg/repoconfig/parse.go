@@ -101,7 +101,7 @@ func (r *reader) top() map[string]take {
 		"budget":    r.budget,
 		"commands":  r.commands,
 		"protect":   r.list(r.protected),
-		"brains":    r.list(r.brain),
+		"brains":    r.brains,
 		"limits":    r.list(r.limit),
 	}
 }
@@ -239,6 +239,17 @@ func (r *reader) protected(n ast.Node) {
 		r.Add(r.At(n), "a protected path is a glob from the root of the repository, such as infra/**, without ! : / in front")
 	default:
 		r.config.Protect = append(r.config.Protect, pattern)
+	}
+}
+
+// brains reads the patterns of brains that may work. Keys are roles in a mistake that people make.
+func (r *reader) brains(n ast.Node) {
+	switch n.(type) {
+	case *ast.MappingNode, *ast.MappingValueNode:
+		r.Add(r.At(n), "brains is a list of what may work here, such as [\"exec:claude*\", rules], and has no roles; "+
+			"the operator gives a role its brain by --brain ROLE=BRAIN")
+	default:
+		r.list(r.brain)(n)
 	}
 }
 

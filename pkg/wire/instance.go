@@ -129,7 +129,7 @@ func Summary(in instance.Instance) *pb.Summary {
 	if in.Claim != nil {
 		s.Agent, s.Lease = in.Claim.Agent, stamp(in.Claim.Lease)
 	}
-	if in.Paused {
+	if in.Paused && in.Closed == "" {
 		s.PausedFor = in.Reason
 	}
 	s.Shown, _, s.Unproven = in.Shown().Outline()

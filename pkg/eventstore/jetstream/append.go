@@ -37,8 +37,10 @@ func (s *Store) Append(ctx context.Context, c eventstore.Commit) (uint64, error)
 		fits: func(ctx context.Context) bool { return s.fits(ctx, c) },
 	})
 	if err != nil {
-		return 0, fmt.Errorf("append %s to %q after %d: %w", c.ID, c.Instance, c.Prev, s.diagnosed(ctx, err))
+		err = s.full.note(s.diagnosed(ctx, err), time.Now())
+		return 0, fmt.Errorf("append %s to %q after %d: %w", c.ID, c.Instance, c.Prev, err)
 	}
+	_ = s.full.note(nil, time.Time{}) // nil for nil
 	s.tracker.advance(seq)
 	c.Seq = seq
 	s.readers.appended(c)

@@ -55,6 +55,7 @@ type Store struct {
 	append     func(context.Context, pendingAppend) (uint64, error) // alone or by groupCommit
 	readers    localReaders
 	foreigners foreigners
+	full       fullness
 }
 
 var _ eventstore.Store = (*Store)(nil)

@@ -110,6 +110,10 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	settings := &settingsWatch{js: js, log: h.Log, metrics: m}
 	h.Health.Check("settings", settings.check)
 	h.AddBase("settings", settings.run)
+	storage := storageWatch{js, h.Log, m, log.Full}
+	storage.register(h.Metrics)
+	h.Health.Check("storage", storage.check)
+	h.AddBase("storage", storage.run)
 	h.AddBase("watermark", func(ctx context.Context) error {
 		<-ctx.Done()
 		return log.Close(context.WithoutCancel(ctx))

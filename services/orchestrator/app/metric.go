@@ -34,6 +34,7 @@ type metrics struct {
 	usd       *prometheus.CounterVec
 	tokens    *prometheus.CounterVec
 	used      *prometheus.GaugeVec
+	storage   *prometheus.GaugeVec
 }
 
 func newMetrics(r prometheus.Registerer) *metrics {
@@ -86,9 +87,11 @@ func newMetrics(r prometheus.Registerer) *metrics {
 			Help: "Tokens that steps told they cost, in and out, by workflow and role."}, []string{"workflow", "role"}),
 		used: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "signalbox_budget_used",
 			Help: "Part of a day's budget that is spent, by budget; 1 is all of it."}, []string{"budget"}),
+		storage: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "signalbox_storage_bytes",
+			Help: "Storage of JetStream in bytes, by kind: used, or limit of the account, 0 if it has none."}, []string{"kind"}),
 	}
 	r.MustRegister(m.steps, m.ended, m.stay, m.wait, m.conflicts, m.requests, m.replay, m.pending, m.redeliver, m.lapsed, m.dead,
-		m.timeouts, m.refused, m.armed, m.late, m.active, m.foreign, m.exchanged, m.settings, m.forbidden, m.usd, m.tokens, m.used)
+		m.timeouts, m.refused, m.armed, m.late, m.active, m.foreign, m.exchanged, m.settings, m.forbidden, m.usd, m.tokens, m.used, m.storage)
 	return m
 }
 

@@ -33,9 +33,10 @@ func TestHowAnInstanceStands(t *testing.T) {
 		"open questions": {&pb.Instance{State: "waiting_for_human_input", Kind: "wait", Reason: "r",
 			Questions: []*pb.Question{{Number: 1, Answered: true}, {Number: 2}, {Number: 3}, {Number: 4, To: "analyst"}}},
 			rules.Waiting, "", []string{"answers to Q2, Q3"}},
-		"a wait":            {&pb.Instance{State: "waiting_for_human_input", Kind: "wait", Reason: "no compiler"}, rules.Waiting, "", []string{"people: no compiler"}},
-		"a wait for a role": {&pb.Instance{State: "waiting_for_human_input", Kind: "wait", Worker: "pm"}, rules.Working, "pm", nil},
-		"paused":            {&pb.Instance{State: "implementing", Kind: "work", Worker: "developer", Paused: true, Reason: "later"}, rules.Waiting, "", []string{"a person to resume it: later"}},
+		"a wait":              {&pb.Instance{State: "waiting_for_human_input", Kind: "wait", Reason: "no compiler"}, rules.Waiting, "", []string{"people: no compiler"}},
+		"a wait for a role":   {&pb.Instance{State: "waiting_for_human_input", Kind: "wait", Worker: "pm"}, rules.Working, "pm", nil},
+		"paused":              {&pb.Instance{State: "implementing", Kind: "work", Worker: "developer", Paused: true, Reason: "later"}, rules.Waiting, "", []string{"a person to resume it: later"}},
+		"paused for an issue": {&pb.Instance{State: "received", Kind: "work", Worker: "pm", Paused: true, Reason: "it waits for #12"}, rules.Waiting, "", []string{"#12, or for a person to resume it"}},
 		"an escalation": {&pb.Instance{State: "implementing", Kind: "work", Worker: "", Escalations: []*pb.Escalation{
 			{Agent: "developer", Reason: "old", RequiresHuman: true, Resolved: true}, {Agent: "developer", Reason: "new", RequiresHuman: true}, {Agent: "x"}}},
 			rules.Waiting, "", []string{"a person, as the developer asks: new"}},

@@ -1,6 +1,7 @@
 package allinone
 
 import (
+	osexec "os/exec"
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain/exec"
@@ -26,7 +27,11 @@ func (a Agents) analystsBrain() string {
 		return ""
 	}
 	name, _, _ := strings.Cut(words[0], ",")
-	if _, known := presets.Find(name); !known {
+	preset, known := presets.Find(name)
+	if !known {
+		return ""
+	}
+	if _, err := osexec.LookPath(preset.Program); err != nil { // the developer's brain is refused, by the name that was given
 		return ""
 	}
 	return specs["developer"]

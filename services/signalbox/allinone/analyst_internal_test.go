@@ -1,11 +1,34 @@
 package allinone
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 )
 
+// installed has programs of these names alone in PATH.
+func installed(t *testing.T, names ...string) {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range names {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", dir)
+}
+
+func TestACodingAgentThatIsNotInstalledIsTheDevelopersAlone(t *testing.T) {
+	installed(t)
+	a := Agents{Brain: []string{"developer=exec:claude"}}
+	if got := a.Settings().Brain; !slices.Equal(got, a.Brain) {
+		t.Errorf("the brains are %q: a refusal would name one that nobody gave", got)
+	}
+}
+
 func TestTheAnalystHasTheDevelopersCodingAgentByDefault(t *testing.T) {
+	installed(t, "claude", "codex")
 	for name, c := range map[string]struct {
 		brain []string
 		want  string // the analyst's; empty: nothing is added

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/repoconfig"
@@ -21,7 +22,7 @@ type configGroup struct {
 
 // configCheck is `signalbox config check`.
 type configCheck struct {
-	File        string   `arg:"" type:"path" help:"The file."`
+	File        string   `arg:"" type:"path" help:"The file, or the directory of the repository."`
 	WorkflowDir string   `name:"workflow-dir" type:"existingdir" placeholder:"DIR" help:"Directory of lifecycles of your own."`
 	Workflow    string   `name:"workflow" placeholder:"NAME" help:"Lifecycle that new issues open with where the repository chooses none. With it, one that --repo-workflow does not permit is wrong."`
 	Lifecycles  []string `name:"repo-workflow" placeholder:"NAME" help:"Lifecycle that the file may choose beside --workflow; * permits all. May be repeated."`
@@ -36,6 +37,9 @@ type checkedConfig struct {
 
 // Run prints what is wrong with the file. It fails if something is.
 func (c configCheck) Run(_ context.Context, env *term.Env) error {
+	if err := c.find(); err != nil {
+		return err
+	}
 	f, err := os.Open(c.File)
 	if err != nil {
 		return service.Usagef("%w", err)
@@ -74,6 +78,26 @@ func (c configCheck) Run(_ context.Context, env *term.Env) error {
 		return fmt.Errorf("%s: %w", c.File, errWrongConfig)
 	}
 	return nil
+}
+
+// find replaces a directory by the file of configuration in it.
+func (c *configCheck) find() error {
+	info, err := os.Stat(c.File)
+	if err != nil {
+		return service.Usagef("%w", err)
+	}
+	if !info.IsDir() {
+		return nil
+	}
+	for _, dir := range []string{filepath.Join(c.File, repoconfig.Dir), c.File} {
+		for _, name := range repoconfig.Files() {
+			if in, err := os.Stat(filepath.Join(dir, name)); err == nil && in.Mode().IsRegular() {
+				c.File = filepath.Join(dir, name)
+				return nil
+			}
+		}
+	}
+	return service.Usagef("%s is a directory without %s/%s: name the file", c.File, repoconfig.Dir, repoconfig.Files()[0])
 }
 
 var errWrongConfig = errors.New("it is wrong, and would not be in force")

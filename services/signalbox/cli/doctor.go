@@ -154,7 +154,33 @@ func (s system) jetStream(ctx context.Context) finding {
 	if err != nil {
 		return failed("", err.Error(), "the server needs JetStream, with a store directory; "+mayNot)
 	}
-	return finding{"", fine, fmt.Sprintf("%s in %s", size(info.Store), view.Count(info.Streams, "stream")), ""}
+	detail := fmt.Sprintf("%s in %s", size(info.Store), view.Count(info.Streams, "stream"))
+	usage, err := store.StorageOf(ctx, js)
+	if err != nil {
+		return failed("", err.Error(), "")
+	}
+	return nearlyFull(detail, usage)
+}
+
+// The parts of a limit of storage from which doctor warns, and fails.
+const (
+	storageNear = 0.8
+	storageFull = 0.98
+)
+
+// nearlyFull judges the storage that is used.
+func nearlyFull(detail string, usage store.Usage) finding {
+	const advice = "raise the limit of the account, or clean up what else it stores: at the limit the log takes nothing, and work stops"
+	if usage.Limit > 0 {
+		detail += fmt.Sprintf("; %s of the account's %s are used", size(usage.Used), size(usage.Limit))
+	}
+	switch {
+	case usage.Part() >= storageFull:
+		return failed("", detail, advice)
+	case usage.Part() >= storageNear:
+		return finding{"", worry, detail, advice}
+	}
+	return finding{"", fine, detail, ""}
 }
 
 func (s system) orchestrator(ctx context.Context) finding {
@@ -238,7 +264,7 @@ func (e *checkup) roles(ctx context.Context, s system) {
 		var roles []string
 		if roles, err = s.roles(ctx); err == nil {
 			for _, role := range roles {
-				e.check(ctx, role, func(ctx context.Context) finding { return queue(ctx, js, role) })
+				e.check(ctx, role, func(ctx context.Context) finding { return s.queue(ctx, js, role) })
 			}
 			return
 		}
@@ -263,18 +289,24 @@ func (s system) roles(ctx context.Context) ([]string, error) {
 	return roles, nil
 }
 
-func queue(ctx context.Context, js jetstream.JetStream, role string) finding {
+// queue checks the work of a role, and whether an agent serves it.
+func (s system) queue(ctx context.Context, js jetstream.JetStream, role string) finding {
 	consumer, err := js.Consumer(ctx, subject.EventStream, role)
 	if err != nil {
 		return failed("", "no work queue: "+err.Error(), "the orchestrator makes it when it starts")
 	}
 	info := consumer.CachedInfo()
+	direct, err := s.direct(ctx, role)
+	if err != nil {
+		return failed("", "the agents cannot be listed: "+err.Error(), "")
+	}
+	busy := info.NumAckPending > 0 || direct > 0
 	idle := view.Count(info.NumWaiting, "agent") + " free"
-	detail := fmt.Sprintf("%d waiting for an agent, %d under way, %s", info.NumPending, info.NumAckPending, idle)
+	detail := fmt.Sprintf("%d waiting for an agent, %d under way, %s", info.NumPending, max(info.NumAckPending, direct), idle)
 	switch {
-	case info.NumWaiting == 0 && info.NumAckPending == 0 && info.NumPending == 0:
+	case info.NumWaiting == 0 && !busy && info.NumPending == 0:
 		return finding{"", fine, "nobody works as " + role + ", and there is nothing to do", ""}
-	case info.NumWaiting == 0 && info.NumAckPending == 0:
+	case info.NumWaiting == 0 && !busy:
 		return finding{"", worry, detail, "nobody works as " + role + ": start one, or give it a brain"}
 	case info.NumRedelivered > 0:
 		detail += fmt.Sprintf(", %d handed out more than once", info.NumRedelivered)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -62,11 +63,8 @@ func noneOrBusy(ctx context.Context, s system, role string) string {
 		return both
 	}
 	info := consumer.CachedInfo()
-	busy := info.NumAckPending > 0
-	all, err := s.List(ctx, &pb.ListRequest{})
-	for _, one := range all { // work that was given directly is in no queue
-		busy = busy || one.GetOwner() == role && one.GetAgent() != "" && one.GetLease().AsTime().After(time.Now())
-	}
+	direct, err := s.direct(ctx, role)
+	busy := info.NumAckPending > 0 || direct > 0
 	switch {
 	case err != nil:
 		return both
@@ -76,4 +74,17 @@ func noneOrBusy(ctx context.Context, s system, role string) string {
 		return fmt.Sprintf("each %s that runs has other work", role)
 	}
 	return both
+}
+
+// direct returns how many pieces of work agents of a role hold now. Work that was given
+// directly is in no queue.
+func (s system) direct(ctx context.Context, role string) (n int, err error) {
+	all, err := s.List(ctx, &pb.ListRequest{})
+	for _, one := range all {
+		worker := cmp.Or(one.GetWorker(), one.GetOwner())
+		if worker == role && one.GetAgent() != "" && one.GetLease().AsTime().After(time.Now()) {
+			n++
+		}
+	}
+	return n, err
 }

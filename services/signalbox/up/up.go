@@ -2,6 +2,7 @@
 package up
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -13,8 +14,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/client"
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/service"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	gateway "github.com/signalbox/signalbox/services/gateway/app"
 	pm "github.com/signalbox/signalbox/services/pm/app"
 	"github.com/signalbox/signalbox/services/signalbox/allinone"
@@ -127,12 +130,38 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 			beside.Go(func() { tell(ctx, env, s) })
 		}
 		if c.Beside != nil {
-			return c.Beside(ctx, s)
+			err := c.Beside(ctx, s)
+			if ctx.Err() != nil {
+				c.stopping(env, s)
+			}
+			return err
 		}
 		<-ctx.Done()
+		c.stopping(env, s)
 		return nil
 	}
 	return allinone.Run(ctx, config)
+}
+
+// stopping prints the work that the end waits for, and the way to end at once.
+func (c Command) stopping(env *term.Env, s *allinone.System) {
+	const within = 2 * time.Second
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	all, err := client.New(s.NATS, env.User).List(ctx, &pb.ListRequest{})
+	if err != nil {
+		return
+	}
+	var work []string
+	for _, one := range all {
+		if one.GetAgent() != "" && one.GetLease().AsTime().After(time.Now()) {
+			work = append(work, fmt.Sprintf("%s (%s in %s)", one.GetInstance(), cmp.Or(one.GetWorker(), one.GetOwner()), one.GetState()))
+		}
+	}
+	if len(work) > 0 {
+		fmt.Fprintf(env.Stderr, "stopping: waits up to %v for %s; the rest goes on at the next start; Ctrl-C again ends it now\n",
+			c.Grace, term.Line(strings.Join(work, ", ")))
+	}
 }
 
 // logger returns the logger of the services: all goes into the file, and warnings, or with

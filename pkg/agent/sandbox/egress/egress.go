@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,6 +35,9 @@ type entry struct {
 	trust bool       // its name may lead to a private address
 }
 
+// hostName matches the name of a host, or *. and the name of a domain.
+var hostName = regexp.MustCompile(`^(?:\*\.)?[\pL\d_](?:[\pL\d_-]|\.[\pL\d_])*$`)
+
 // Parse reads entries of the form HOST, HOST:PORT, ADDRESS:PORT, or *.HOST. The
 // port is 443 if there is none. An address that is written out may be private; a
 // name never leads to one that is.
@@ -46,8 +50,8 @@ func Parse(entries []string) (List, error) {
 		}
 		number, err := strconv.ParseUint(port, 10, 16)
 		host = strings.TrimSuffix(strings.ToLower(strings.Trim(host, "[]")), ".")
-		if err != nil || number == 0 || host == "" || strings.ContainsAny(host, "/ @") || strings.Contains(strings.TrimPrefix(host, "*."), "*") {
-			return List{}, fmt.Errorf("egress %q: want HOST, HOST:PORT or *.HOST", text)
+		if _, noAddress := netip.ParseAddr(host); err != nil || number == 0 || noAddress != nil && !hostName.MatchString(host) {
+			return List{}, fmt.Errorf("--egress %q: want HOST, HOST:PORT, *.HOST or [IPV6]:PORT, such as registry.npmjs.org or 10.0.0.7:8080", text)
 		}
 		e := entry{host: strings.TrimPrefix(host, "*"), port: int(number)}
 		if addr, err := netip.ParseAddr(host); err == nil {
