@@ -25,6 +25,7 @@ func (v Violation) String() string {
 // rules are all rules by the name that a Violation has. Each has a planted
 // violation in testdata.
 var rules = map[string]func(*tree) []Violation{
+	"budget":      budgets,
 	"documents":   documents,
 	"expressions": expressions,
 	"forge":       forge,

@@ -13,9 +13,10 @@ import (
 
 // tree is the parsed Go source of a module, without generated files.
 type tree struct {
-	module string
-	fset   *token.FileSet
-	files  []*file
+	module  string
+	fset    *token.FileSet
+	files   []*file
+	budgets []budget
 }
 
 type file struct {
@@ -52,6 +53,10 @@ func load(fsys fs.FS, module string) (*tree, error) {
 		})
 		return nil
 	})
+	if err != nil {
+		return nil, err
+	}
+	t.budgets, err = readBudgets(fsys)
 	return t, err
 }
 
