@@ -12,6 +12,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -171,7 +172,11 @@ func binary(t *testing.T, name string) string {
 func help(t *testing.T, binary string, args ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
-	cmd := exec.CommandContext(t.Context(), binary, append(args, "--help")...)
+	call := append(slices.Clone(args), "--help")
+	if filepath.Base(binary) == "signalbox" { // its help names the first flags only
+		call = append([]string{"help", "all"}, args...)
+	}
+	cmd := exec.CommandContext(t.Context(), binary, call...)
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()
 	if filepath.Base(binary) == "signalbox" { // flags that all commands have are apart

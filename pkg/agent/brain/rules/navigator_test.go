@@ -63,7 +63,7 @@ func TestNavigatorReviewsAChange(t *testing.T) {
 		"another way to test":     {map[string]string{".signalbox.yaml": "test: {command: 'true'}\n"}, "", []string{".signalbox.yaml steers builds and checks, and the issue does not speak of it"}, "steers"},
 		"a workflow asked for":    {map[string]string{".github/workflows/ci.yml": "on: push\n"}, "Please run ci.yml on push", nil, "Nothing found"},
 		"a guard removed":         {map[string]string{".github/CODEOWNERS": ""}, "", []string{".github/CODEOWNERS steers builds and checks, and the issue does not speak of it"}, "steers"},
-		"third-party code":    {map[string]string{"node_modules/x/index.js": "1\n"}, "", []string{"node_modules/x/index.js is generated or third-party code"}, "generated"},
+		"third-party code":        {map[string]string{"node_modules/x/index.js": "1\n"}, "", []string{"node_modules/x/index.js is generated or third-party code"}, "generated"},
 		"a binary":                {map[string]string{"money": "\x7fELF\x00\x00"}, "", []string{"money is binary, and the issue does not speak of it"}, "binary"},
 		"test data":               {map[string]string{"testdata/a.bin": "\x00\x00"}, "", nil, "Nothing found"},
 		"too much":                {map[string]string{"money.go": strings.Repeat("// x\n", 900)}, "", []string{"903 lines changed are more than 800: too much to review at once"}, "903"},
