@@ -18,7 +18,7 @@ import (
 
 // learnCommands has the commands about what was learned of repositories.
 type learnCommands struct {
-	Ls      learnLs      `cmd:"" help:"List what was learned, what counts first: its state, and who says so."`
+	Ls      learnLs      `cmd:"" help:"List learnings, most trusted first, with state and source."`
 	Add     learnAdd     `cmd:"" help:"Note what whoever works on a repository next should know; it counts as confirmed by you."`
 	Confirm learnConfirm `cmd:"" help:"Confirm what an agent learned, so that prompts have it."`
 	Rm      learnRm      `cmd:"" help:"Remove what was learned; agents cannot bring it back."`

@@ -20,7 +20,7 @@ import (
 
 type mcpCommand struct {
 	running
-	Write bool   `name:"write" env:"-" help:"Offer the commands that change something, too, such as answer, cancel and budget."`
+	Write bool   `name:"write" env:"-" help:"Also offer commands that change state, such as answer, cancel and budget."`
 	HTTP  string `name:"listen" placeholder:"HOST:PORT" help:"Serve HTTP there, at /mcp, in place of standard input and output."`
 	Token string `name:"listen-token-file" type:"existingfile" placeholder:"FILE" help:"File of the token that --listen wants, as a bearer token. Who has it acts as you."`
 	Cert  string `name:"listen-cert" type:"existingfile" placeholder:"FILE" help:"Certificate of --listen, in PEM: it is served by TLS. It is read again for each connection."`

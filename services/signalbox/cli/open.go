@@ -169,7 +169,7 @@ func (c openCommand) onForge(ctx context.Context, s system, issue instance.Issue
 	}
 	msg, err := s.nats.RequestWithContext(ctx, subject.OpenIssue, ask)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return "", errors.New("the gateway did not answer in time; it may have made the issue: look before you open it again")
+		return "", errors.New("the gateway timed out; the issue may have been created: check `signalbox ls` before you open it again")
 	}
 	if err != nil {
 		return "", err

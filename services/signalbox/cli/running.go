@@ -86,7 +86,7 @@ func (r running) callOn(ctx context.Context, env *term.Env, s system, f func(con
 		if no := new(client.RefusedError); errors.As(err, &no) {
 			return fmt.Errorf("the orchestrator cannot do it now: %s", no.Reason)
 		}
-		return fmt.Errorf("nobody answers: NATS is at %s, but no orchestrator says a word within %s: is `signalbox up` running?", s.at,
+		return fmt.Errorf("nobody answers: NATS is at %s, but no orchestrator replied within %s: is `signalbox up` running?", s.at,
 			term.Duration(r.Timeout))
 	}
 	return err

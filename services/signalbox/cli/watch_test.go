@@ -207,7 +207,7 @@ func TestAServerWithoutAnOrchestratorIsToldApart(t *testing.T) {
 	if code := Run(t.Context(), env, []string{"ls", "--timeout", "100ms", "--nats", server.URL}); code != 1 {
 		t.Errorf("it ended with %d", code)
 	}
-	contains(t, out.String(), "NATS is at "+server.URL+", but no orchestrator says a word within 100ms")
+	contains(t, out.String(), "NATS is at "+server.URL+", but no orchestrator replied within 100ms")
 	out.Reset()
 	if code := Run(t.Context(), env, []string{"doctor", "--timeout", "500ms", "--nats", server.URL}); code != 1 {
 		t.Errorf("the doctor ended with %d", code)

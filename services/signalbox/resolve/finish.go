@@ -92,7 +92,7 @@ func (r *run) unresolved(ctx context.Context, in *pb.Instance, waits bool, out *
 		return &service.WaitError{Err: fmt.Errorf("%w: %s waits in %s", ErrUnresolved, r.id(), in.GetState())}
 	}
 	if waits {
-		r.n.Say("\nit waits for a word; give it with --answers FILE:\n\n%s", obstacle(in))
+		r.n.Say("\nIt needs a decision from you. Write it to a file and run again with --answers FILE:\n\n%s", obstacle(in))
 		why, _, _ := strings.Cut(obstacle(in), "\n")
 		return &service.WaitError{Err: fmt.Errorf("%w: %s waits in %s: %s", ErrUnresolved, r.id(), in.GetState(), why)}
 	}
