@@ -2,7 +2,6 @@ package jetstream
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -40,10 +39,6 @@ func PutDefinition(ctx context.Context, kv jetstream.KeyValue, hash string, sour
 
 // ListDefinitions returns the hashes of all definitions that are stored. While the
 // server is away it retries until ctx ends.
-func ListDefinitions(ctx context.Context, kv jetstream.KeyValue) ([]string, error) {
-	hashes, err := retry(ctx, provisionTimeout, func(ctx context.Context) ([]string, error) { return kv.Keys(ctx) })
-	if errors.Is(err, jetstream.ErrNoKeysFound) {
-		return nil, nil
-	}
-	return hashes, err
+func ListDefinitions(ctx context.Context, js jetstream.JetStream) ([]string, error) {
+	return retry(ctx, provisionTimeout, func(ctx context.Context) ([]string, error) { return Keys(ctx, js, DefinitionBucket) })
 }

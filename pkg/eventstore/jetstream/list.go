@@ -13,8 +13,8 @@ import (
 )
 
 // Keys returns the keys of a bucket in order, deleted ones among them. The client library lists
-// keys with a consumer that pushes: nothing of it arrives in the account of an administrator,
-// and the library waits for ever. This is a request.
+// keys with a consumer that pushes, and does not heed ctx: where nothing of it arrives, as in the
+// account of an administrator or while the server restarts, it waits for ever. This is a request.
 func Keys(ctx context.Context, js jetstream.JetStream, bucket string) ([]string, error) {
 	stream, err := js.Stream(ctx, "KV_"+bucket)
 	if err != nil {

@@ -91,7 +91,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	if err != nil {
 		return err
 	}
-	stored, err := definitions.stored(ctx, h.Log)
+	stored, err := definitions.stored(ctx, js, h.Log)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	})
 	h.AddBase("dead letters", func(ctx context.Context) error { return watchDeadLetters(ctx, h.Log, js, m) })
 	q := queueWatch{js, definitions, m, h.Log, func(ctx context.Context) error {
-		all, err := definitions.stored(ctx, h.Log)
+		all, err := definitions.stored(ctx, js, h.Log)
 		if err != nil {
 			return err
 		}

@@ -58,8 +58,8 @@ func logExchanged(log *slog.Logger, m *metrics) func(hash string, err error) {
 
 // stored returns every stored definition, since instances may run under any of them. One that this build
 // cannot load is logged and left out.
-func (r registry) stored(ctx context.Context, log *slog.Logger) ([]*workflow.Definition, error) {
-	hashes, err := store.ListDefinitions(ctx, r.kv)
+func (r registry) stored(ctx context.Context, js jetstream.JetStream, log *slog.Logger) ([]*workflow.Definition, error) {
+	hashes, err := store.ListDefinitions(ctx, js)
 	if err != nil {
 		return nil, fmt.Errorf("list the definitions: %w", err)
 	}

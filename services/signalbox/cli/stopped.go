@@ -148,12 +148,8 @@ func (l stoppedLog) Definition(ctx context.Context, hash string) (*pb.Definition
 
 // Definitions implements reader: all that instances were opened with.
 func (l stoppedLog) Definitions(ctx context.Context) ([]*workflow.Definition, error) {
-	kv, err := l.js.KeyValue(ctx, store.DefinitionBucket)
+	hashes, err := store.ListDefinitions(ctx, l.js)
 	if err != nil {
-		return nil, err
-	}
-	hashes, err := kv.Keys(ctx)
-	if err != nil && !errors.Is(err, jetstream.ErrNoKeysFound) {
 		return nil, err
 	}
 	var all []*workflow.Definition
