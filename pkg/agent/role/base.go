@@ -157,8 +157,8 @@ func (s step) unsteady(ctx context.Context, command string, made madeRun) (strin
 		how = "passes in a second run"
 	}
 	return fmt.Sprintf("%s fails on the code as it is, names no test, and %s. Let it pass there, or print names: TAP, JUnit XML, or the "+
-		"output of a known runner. Say in %s which command does: test: {command: \"…\"}\n\nThis was run twice on %.10s:\n%s",
-		command, how, testrun.ConfigFile, made.ev.Commit, oneLine(is)), nil
+		"output of a known runner. Say in %s which command does: test: {command: \"…\"}\n\nThis was run twice on %.10s.%s",
+		command, how, testrun.ConfigFile, made.ev.Commit, ending(again.run.Output)), nil
 }
 
 // baseline returns the run of the plan on the base, in the tree base or, if that is nil, in
