@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
+	"github.com/signalbox/signalbox/pkg/lazyregexp"
 )
 
 // Layer is what a recipe made. Runs read it and cannot change it.
@@ -22,6 +23,7 @@ type Layer struct {
 	kept    string   // directory of the packages of a tool in tools
 	tool    string
 	hosts   []string // HOST:PORT of the registry that it is from
+	writes  bool     // a program wrote among its packages
 }
 
 // tool is how the packages of a tool are kept in one directory.
@@ -40,6 +42,32 @@ var tools = map[string]tool{
 // written lists the directories in node_modules that test programs write to. Each run has
 // its own.
 var written = []string{".cache", ".vite", ".vite-temp", ".vitest"}
+
+// writes is the file in a layer whose packages a program wrote to. No mount serves it.
+const writes = "writes"
+
+// refusedWrite matches the fault of a program that writes to a package of Node.js.
+var refusedWrite = lazyregexp.New(`(?i)(?:EROFS|read-only file system)[^\n]*node_modules|node_modules[^\n]*(?:EROFS|read-only file system)`)
+
+// WritesPackages reports whether a run failed because a program could not write among the packages of
+// the layers. It notes that for later runs: their trees get copies of the packages, by CopyInto.
+func WritesPackages(output []byte, layers []Layer) (found bool) {
+	if !refusedWrite.Match(output) {
+		return false
+	}
+	for _, l := range layers {
+		if len(l.modules) > 0 {
+			found = true
+			_ = os.WriteFile(filepath.Join(l.dir, writes), nil, 0o600) // else the next run finds it again
+		}
+	}
+	return found
+}
+
+// Copied reports whether trees have to have copies of the packages of a layer.
+func Copied(layers []Layer) bool {
+	return slices.ContainsFunc(layers, func(l Layer) bool { return l.writes })
+}
 
 // linked lists what is large in a home of Gradle and is only read: packages, and the programs
 // of wrappers. Copies of the home have links to it.
@@ -104,6 +132,7 @@ func load(dir string, r Recipe) Layer {
 			l.modules = append(l.modules, name)
 		}
 	}
+	l.writes = there(writes) != ""
 	l.site, l.goMod, l.goBuild = there("site"), there("go-mod"), there("go-build")
 	if t, ok := tools[r.Tool]; ok {
 		l.kept = there(t.name)

@@ -41,7 +41,7 @@ func (s step) prepare(ctx context.Context, tree *workspace.Tree) error {
 		}
 	}
 	s.layers[tree] = p
-	if s.Sandbox.Mode() == sandbox.Bwrap {
+	if s.Sandbox.Mode() == sandbox.Bwrap && !environment.Copied(p.layers) {
 		return nil // the layers are mounted
 	}
 	return s.fill(ctx, tree)

@@ -20,6 +20,7 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox/egress"
 	"github.com/signalbox/signalbox/pkg/instance"
 )
@@ -86,6 +87,43 @@ func TestWhatTheLocksNameIsPreparedOnceForAllStepsAndIsNoPartOfTheChange(t *test
 	r, err = c.Work(t.Context(), e.job("tester", "running_tests", r))
 	if err != nil || len(r.Evidence) != 1 || !r.Evidence[0].OK || fetched == 0 || requests.Load() != fetched {
 		t.Errorf("the tests ended with %+v, %v, after %d requests and %d more", r, err, fetched, requests.Load()-fetched)
+	}
+}
+
+func TestAProgramThatWritesAmongItsPackagesHasCopiesOfThem(t *testing.T) {
+	if _, err := exec.LookPath("npm"); err != nil {
+		t.Skip(err)
+	}
+	box, err := sandbox.New(t.Context(), sandbox.Bwrap)
+	if err != nil {
+		t.Skipf("not on this machine: %v", err)
+	}
+	lock, _ := serveLeft(t)
+	e := newEnv(t, map[string]string{
+		"package.json":      `{"name":"x","version":"1.0.0","scripts":{"test":"node test.js"},"dependencies":{"left":"1.0.0"}}`,
+		"package-lock.json": lock,
+		"test.js":           "const at = require.resolve('left') + '.note'; require('fs').writeFileSync(at, 'x'); if (require('left') !== 42) process.exit(1)",
+	})
+	c := e.coder("developer", writes(map[string]string{"fix": "x"}))
+	c.Layers, c.Sandbox = t.TempDir(), box
+	r, err := c.Work(t.Context(), e.first("developer", "implementing"))
+	if err != nil || r.Status != instance.Success || e.content("node_modules/left/index.js", r) != "" {
+		t.Fatalf("it ended with %+v, %v", r, err)
+	}
+	for range 2 { // the second has the copies before it runs
+		tests := e.coder("tester", saying(instance.Success))
+		tests.Layers, tests.Sandbox = c.Layers, box
+		r, err := tests.Work(t.Context(), e.job("tester", "running_tests", r))
+		if err != nil || len(r.Evidence) != 1 || !r.Evidence[0].OK {
+			t.Errorf("the tests ended with %+v, %v", r, err)
+		}
+	}
+	notes, err := filepath.Glob(filepath.Join(c.Layers, "*", "modules", "node_modules", "left", "*.note"))
+	if err != nil || len(notes) > 0 {
+		t.Errorf("the layer has %q, %v", notes, err)
+	}
+	if marks, err := filepath.Glob(filepath.Join(c.Layers, "*", "writes")); err != nil || len(marks) != 1 {
+		t.Errorf("the layer is not marked: %q, %v", marks, err)
 	}
 }
 

@@ -210,16 +210,28 @@ type runner struct {
 	limits sandbox.Limits
 	tree   string // its directory
 	layers []environment.Layer
+	fill   func(context.Context) error // copies the packages of the layers into the tree
 }
 
 func (s step) runner(tree *workspace.Tree) runner {
-	return runner{s.Sandbox, tree.Shared, s.Caches.checks(s.job.Assignment), s.Egress, s.Limits, tree.Dir, s.layers[tree].layers}
+	return runner{s.Sandbox, tree.Shared, s.Caches.checks(s.job.Assignment), s.Egress, s.Limits, tree.Dir, s.layers[tree].layers,
+		func(ctx context.Context) error { return s.fill(ctx, tree) }}
 }
 
-// Run implements testrun.Runner.
+// Run implements testrun.Runner. A command that writes among packages that are mounted runs again
+// with copies of them in its tree.
 func (r runner) Run(ctx context.Context, c sandbox.Command) (sandbox.Result, error) {
 	c.Egress, c.Limits, c.Cache = r.egress, r.limits, r.cache
 	c.Readable = append(c.Readable, r.shared)
+	mounted := c
+	environment.Apply(&mounted, r.tree, r.box.Mode(), r.layers)
+	res, err := r.box.Run(ctx, mounted)
+	if err != nil || res.OK() || len(mounted.Mounts) == len(c.Mounts) || !environment.WritesPackages(res.Output, r.layers) {
+		return res, err
+	}
+	if err := r.fill(ctx); err != nil {
+		return res, err
+	}
 	environment.Apply(&c, r.tree, r.box.Mode(), r.layers)
 	return r.box.Run(ctx, c)
 }
