@@ -118,7 +118,7 @@ crash: ## have every forge-side service crash at each of its calls, all of them
 ## Code
 
 .PHONY: generate
-generate: bin/tools ## make the generated code and documents again
+generate: bin/tools ## regenerate the code and the documents
 	bin/tools/buf generate
 	go test ./pkg/workflow -run=Pages -update
 

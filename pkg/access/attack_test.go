@@ -313,8 +313,8 @@ func unprotected(t *testing.T, server *natstest.Server) *env {
 	return e
 }
 
-// prey adds what the attacks by replies need: work for the developer, and a person who
-// answers a query.
+// prey adds what the attacks by replies need: work for the developer, and a responder to
+// queries.
 func (e *env) prey() {
 	e.Helper()
 	for range 4 {

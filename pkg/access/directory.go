@@ -119,8 +119,7 @@ func (d Directory) Drop(p Party) (dropped int, err error) {
 	return dropped, err
 }
 
-// Upgrade writes the configuration again where an older version wrote it, and reports whether
-// it did. Keys stay. BeforeFile then has the configuration as it was. Running orchestrators of
+// Upgrade rewrites a configuration of an older version, and reports whether it did. Keys stay. BeforeFile then has the configuration as it was. Running orchestrators of
 // the older version get no requests once nats-server has read the new one.
 func (d Directory) Upgrade() (upgraded bool, err error) {
 	err = d.locked(func(all []Credential) error {

@@ -100,7 +100,7 @@ func (k Keys) Login(p Party) nats.Option {
 }
 
 // LoginFile returns the option of a connection with the seed in a file. The file is read
-// once: a connection that is made again after a rotation still proves its first key.
+// once: a connection that reconnects after a rotation still proves its first key.
 func LoginFile(file string) (nats.Option, error) {
 	seed, err := os.ReadFile(file)
 	if err != nil {

@@ -24,7 +24,7 @@ func (in assessment) queue() (string, Gate) {
 	return MethodQueue, gate(GateMethodAllowed, Pass, "by the merge queue of %s", in.s.BaseRef)
 }
 
-// Unqueued reports whether another person took this head out of the merge queue, and who.
+// Unqueued reports whether another account took this head out of the merge queue, and who.
 // The queue itself does when the checks of the merge fail, or it conflicts.
 func (s Snapshot) Unqueued() (by string, out bool) {
 	q := s.Queued

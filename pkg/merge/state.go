@@ -42,7 +42,7 @@ func (in assessment) ours() Gate {
 		}
 		return gate(GateHeadIsOurs, Unknown, "the author of the push of %s is not known: %s", short(in.s.Head), why)
 	}
-	who := "another person"
+	who := "another account"
 	if known && by.Login != "" {
 		who = by.Login
 	}

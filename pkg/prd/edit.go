@@ -17,7 +17,7 @@ type Progress struct {
 }
 
 // Update is the file with the stories at their progress, by id; stories that
-// are not named stay. Only values that changed are written again; a story with a
+// are not named stay. Only values that changed are rewritten; a story with a
 // status that has no place for its pull request gets one. A story without a
 // status tells only whether it passes, which is whether it is merged.
 func (f *File) Update(progress map[string]Progress) []byte {

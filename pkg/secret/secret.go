@@ -2,7 +2,7 @@
 // stored.
 //
 // Most of its rules are those of gitleaks, as data: rules.json, which `make
-// secret-rules` makes again. It adds the kinds that gitleaks has no rule for
+// secret-rules` regenerates. It adds the kinds that gitleaks has no rule for
 // (own.json), and looks behind what hides a credential: base64, hexadecimal and
 // percent-encoding, split literals, UTF-16.
 package secret

@@ -142,7 +142,7 @@ type Rule struct {
 	Stay           Stay              // the instance stays where it is
 	Escalate       bool              // it stays, and people are asked; Reason says what
 	Set            map[string]string // vars and their new values
-	ResetsFailures bool              // all failures are counted again
+	ResetsFailures bool              // all failure counts are reset
 	Reason         string            // what the log says; may have ${policy.NAME}
 	Failure        bool              // the move is recorded as a failure of the state it leaves
 	Resumes        bool              // the wait that is entered goes on: its deadlines count from where its newest stay began

@@ -22,7 +22,7 @@ type Guard struct {
 	program cel.Program
 	given   map[string]any // by the full name a guard reads: "policy.NAME", "vars.NAME"
 	cites   []string
-	rests   []given  // what it reads that a person gives
+	rests   []given  // what it reads that roles or people give
 	facts   []string // what it reads beside: "evidence", "instance.head", …
 	unasked []lookup
 }

@@ -9,7 +9,7 @@ import (
 	"cel.dev/cel-go/common/operators"
 )
 
-// given is something that a guard reads and that a person gives. An empty name of
+// given is something that a guard reads and that a role or a person gives. An empty name of
 // evidence stands for all: the guard computes it.
 type given struct{ kind, name string }
 
@@ -24,7 +24,7 @@ func (g given) String() string {
 	return g.kind + " " + g.name
 }
 
-// rests finds what an expression reads that a person gives.
+// rests finds what an expression reads that roles or people give.
 func rests(checked *cel.Ast, evidence []string) []given {
 	var all []given
 	add := func(kind, name string) {

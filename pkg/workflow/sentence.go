@@ -37,7 +37,7 @@ func sentence(first string, r Rule, mark func(string) string) string {
 		first += " (a failure)"
 	}
 	if r.ResetsFailures {
-		first += " (failures are counted again)"
+		first += " (failure counts are reset)"
 	}
 	if r.Resumes {
 		first += " (the wait goes on)"

@@ -48,7 +48,7 @@ func StartReloadable(t testing.TB, before func(access.Directory), parties ...acc
 	return r
 }
 
-// As connects with the seed that the party's file has now. The connection is never made again.
+// As connects with the seed that the party's file has now. It never reconnects.
 func (r *Reloadable) As(t testing.TB, p access.Party) *nats.Conn {
 	t.Helper()
 	option, err := access.LoginFile(r.Keys.Seed(p))

@@ -143,7 +143,7 @@ func manager(dir string) string {
 	return ""
 }
 
-// repository reports whether a directory is a person's work.
+// repository reports whether a directory is a git repository.
 func repository(dir string) bool {
 	_, err := os.Lstat(filepath.Join(dir, ".git"))
 	return err == nil

@@ -16,7 +16,7 @@ const cmakeBuild = ".signalbox-build"
 // testsWithCMake matches a CMakeLists.txt whose project has tests.
 var testsWithCMake = lazyregexp.New(`(?mi)^\s*(?:enable_testing\s*\(|include\s*\(\s*CTest\s*\))`)
 
-// cmake detects a project of CMake that has tests. They are built again in each tree.
+// cmake detects a project of CMake that has tests. Each tree builds its own.
 func cmake(tree fs.FS, _ string) (Plan, bool, error) {
 	return Plan{
 		Tool: "cmake", Runner: "ctest", Source: "CMakeLists.txt",

@@ -34,7 +34,7 @@ type Joined struct {
 // Join fetches the branch and merges it with the work. If one contains the other,
 // it is the result. A conflict is not an error: the merge then has git's marks of
 // both sides. A branch without the published commit was rewritten, and is the result as
-// it is: what a person took out of it does not come back. Nothing is pushed. The error is ErrSource if there is no such branch,
+// it is: what was removed from it does not come back. Nothing is pushed. The error is ErrSource if there is no such branch,
 // else it wraps brain.ErrInfrastructure.
 func (c *Cache) Join(ctx context.Context, m Meeting) (Joined, error) {
 	r, err := c.repository(m.Repo)

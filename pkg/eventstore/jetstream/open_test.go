@@ -63,7 +63,7 @@ func TestOpenRefuses(t *testing.T) {
 				config.Metadata = map[string]string{"signalbox-identity": "impostor"}
 				add(t, js, config)
 			}, "another log is there: identity impostor"},
-			{"a log made again like the old one", func(t *testing.T, js natsjs.JetStream) { add(t, js, remove(t, js)) }, "a log made again is there"},
+			{"a recreated log like the old one", func(t *testing.T, js natsjs.JetStream) { add(t, js, remove(t, js)) }, "a recreated log is there"},
 			{"a stream that is not a log", func(t *testing.T, js natsjs.JetStream) {
 				config := remove(t, js)
 				config.Metadata = nil

@@ -54,7 +54,7 @@ func goesAndComesBack(t *testing.T, config jetstream.Config) {
 		js := server.JetStream(t)
 		add(t, js, remove(t, js))
 		server.Restart(t)
-		if err := tail.End(t); !errors.Is(err, eventstore.ErrCorrupt) || !strings.Contains(err.Error(), "a log made again") {
+		if err := tail.End(t); !errors.Is(err, eventstore.ErrCorrupt) || !strings.Contains(err.Error(), "a recreated log") {
 			t.Fatalf("got %v, want ErrCorrupt", err)
 		}
 	})

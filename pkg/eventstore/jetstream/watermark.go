@@ -39,7 +39,7 @@ func (w watermark) check(there watermark) error {
 	case there.Identity != w.Identity:
 		what = "another log"
 	case there.Created.After(w.Created):
-		what = "a log made again"
+		what = "a recreated log"
 	case there.Seq < w.Seq:
 		what = "a log cut short"
 	default:

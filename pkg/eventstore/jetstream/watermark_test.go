@@ -26,7 +26,7 @@ func TestWatermark(t *testing.T) {
 		{"takes the same log", watermark{"A", made, 10}, ""},
 		{"takes a log that has grown", watermark{"A", made, 11}, ""},
 		{"refuses another log", watermark{"B", made, 10}, "another log is there: identity B"},
-		{"refuses a log made again", watermark{"A", made.Add(1), 10}, "a log made again"},
+		{"refuses a recreated log", watermark{"A", made.Add(1), 10}, "a recreated log"},
 		{"refuses a log cut short", watermark{"A", made, 9}, "a log cut short is there: identity A, created 2026-01-02T03:04:05Z, 9 commits; want identity A, created 2026-01-02T03:04:05Z, at least 10 commits"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -3,7 +3,7 @@
 // another log or of another build is rejected, and the log is read instead.
 //
 // A snapshot is an index entry and parts. One part has the live instances, whole, and
-// is written again for each snapshot. The other parts have the closed ones, in summary;
+// is rewritten for each snapshot. The other parts have the closed ones, in summary;
 // they are written once, and small ones are merged.
 package snapshot
 

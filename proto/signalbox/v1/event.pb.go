@@ -1385,7 +1385,7 @@ type Moved struct {
 	Timeout *durationpb.Duration `protobuf:"bytes,10,opt,name=timeout,proto3" json:"timeout,omitempty"`
 	// The agent that holds the claim keeps it.
 	Keeps bool `protobuf:"varint,11,opt,name=keeps,proto3" json:"keeps,omitempty"`
-	// The failures of the state that is entered are counted again.
+	// The failure count of the state that is entered is reset.
 	Fresh bool `protobuf:"varint,12,opt,name=fresh,proto3" json:"fresh,omitempty"`
 	// Names of the evidence that the decision was made on.
 	Cites []string `protobuf:"bytes,13,rep,name=cites,proto3" json:"cites,omitempty"`

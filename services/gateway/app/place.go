@@ -125,14 +125,14 @@ func (p place) after(got forgeside.Resolved, byID map[int64]forge.Listed, byName
 	}
 	elsewhere := one.Name // it has another owner, if any
 	if elsewhere != "" {
-		p.ID = 0 // there it begins again
+		p.ID = 0 // its events start at the beginning there
 	}
 	one, there = byName[strings.ToLower(p.Name)]
 	switch {
 	case there && owner(one.Name) == owner(p.Name):
 		warning := ""
 		if p.ID != 0 {
-			warning = fmt.Sprintf("%s was deleted and created again: what was known of issues by their numbers now is about others", p.Name)
+			warning = fmt.Sprintf("%s was deleted and recreated: the numbers of its issues now stand for other issues", p.Name)
 		}
 		p.ID = one.ID
 		return p.seen(one), warning

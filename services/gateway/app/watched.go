@@ -44,7 +44,7 @@ type watched struct {
 	// run polls a source until ctx ends.
 	run func(context.Context, source)
 
-	asked    chan struct{}        // has one if a person asked for a reading
+	asked    chan struct{}        // has one if a reading was asked for
 	pressing bool                 // the next reading asks for all
 	named    map[string]time.Time // when a name was asked for last
 	warned   map[string]bool
@@ -93,7 +93,7 @@ func (w *watched) names() (names []string) {
 func (w *watched) ask() {
 	select {
 	case w.asked <- struct{}{}:
-	default: // a person asked already
+	default: // it was asked for already
 	}
 }
 

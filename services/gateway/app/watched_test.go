@@ -68,7 +68,7 @@ func TestWhatIsWatchedFollowsTheForge(t *testing.T) {
 			[]place{{ID: 1, Name: "acme/web-a", Away: renamed("acme/web-a", "acme/web-z", "acme/web-b")}, pb}, ""},
 		{"one whose old name leads nowhere rests", []place{{ID: 9, Name: "acme/tools"}}, lists(forge.Listed{ID: 9, Name: "acme/gear"}),
 			[]place{{ID: 9, Name: "acme/tools", Away: renamed("acme/tools", "acme/gear", "")}}, ""},
-		{"one that was created again goes on", []place{pa}, lists(called(b, "acme/web-a")), []place{{ID: 2, Name: "acme/web-a"}}, "created again"},
+		{"one that was recreated goes on", []place{pa}, lists(called(b, "acme/web-a")), []place{{ID: 2, Name: "acme/web-a"}}, "recreated"},
 		{"one that was transferred rests", []place{pa}, lists(called(a, "other/web-a")),
 			[]place{{Name: "acme/web-a", Away: removed("acme/web-a", "it was transferred to other/web-a")}}, ""},
 		{"a name of which the forge says nothing stays", []place{{ID: 9, Name: "acme/tools"}},

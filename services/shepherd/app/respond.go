@@ -56,7 +56,7 @@ func (t *visit) respond(ctx context.Context, q instance.Question) (instance.Resu
 			return instance.Result{}, err
 		}
 		if theirs != nil {
-			return t.requireNewRun(forgeside.WithData(t.outcome("reviewed", "another person pushed meanwhile: %v", theirs), "answered", answered)),
+			return t.requireNewRun(forgeside.WithData(t.outcome("reviewed", "another account pushed meanwhile: %v", theirs), "answered", answered)),
 				nil
 		}
 	}

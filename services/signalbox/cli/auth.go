@@ -23,7 +23,7 @@ type authCommand struct {
 	Ls        authLs        `cmd:"" help:"List the parties: what each is, and its keys."`
 	Revoke    authRevoke    `cmd:"" help:"Remove a party, with all of its keys."`
 	Rotate    authRotate    `cmd:"" help:"Give a party a new key. The one before it stays valid until --finish."`
-	Upgrade   authUpgrade   `cmd:"" help:"Write the accounts again where an older version wrote them. Keys stay, and a copy of the file is kept."`
+	Upgrade   authUpgrade   `cmd:"" help:"Rewrite the accounts of an older version. Keys stay, and a copy of the file is kept."`
 	Env       authEnv       `cmd:"" help:"Print the seeds of all services as variables NKEY_PARTY, for the .env of docker-compose.yml."`
 }
 
@@ -57,7 +57,7 @@ func (a authDir) hint(err error) error {
 	case errors.Is(err, access.ErrUnknown):
 		return fmt.Errorf("%w: %s names all", err, a.again("ls"))
 	case errors.Is(err, access.ErrOld):
-		return fmt.Errorf("%w: %s writes them again, and says what has to be restarted", err, a.again("upgrade"))
+		return fmt.Errorf("%w: %s rewrites them, and names what has to be restarted", err, a.again("upgrade"))
 	}
 	return err
 }

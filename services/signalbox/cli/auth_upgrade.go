@@ -17,7 +17,7 @@ requests on accounts of this version. So both change together: agents, the gatew
 their requests wait for some seconds.`
 }
 
-// Run writes the accounts again.
+// Run rewrites the accounts.
 func (c authUpgrade) Run(env *term.Env) error {
 	upgraded, err := c.directory().Upgrade()
 	if err != nil {

@@ -107,7 +107,7 @@ func (c machineFlags) codingAgents(context.Context) finding {
 	known := strings.Join(presets.Names(), ", ")
 	switch {
 	case len(broken) > 0:
-		return failed("", strings.Join(broken, "; "), "install it again, or take it out of PATH")
+		return failed("", strings.Join(broken, "; "), "reinstall it, or take it out of PATH")
 	case len(there) == 0:
 		return finding{"", worry, "none of " + known + " is in PATH", "install one; --brain developer=exec:COMMAND takes any program"}
 	}

@@ -19,7 +19,7 @@ type lsCommand struct {
 	Workflow string `arg:"" optional:"" help:"Only instances of this lifecycle."`
 	State    string `name:"state" env:"-" help:"Only those in this state, closed ones too."`
 	All      bool   `name:"all" env:"-" help:"Closed ones too."`
-	Stuck    bool   `name:"stuck" env:"-" help:"Only those that nobody works on although a person should."`
+	Stuck    bool   `name:"stuck" env:"-" help:"Only those whose owner should work on them, and does not."`
 	Waiting  bool   `name:"waiting" env:"-" help:"Only those that wait for a person."`
 	Overdue  bool   `name:"overdue" env:"-" help:"Only those that are in a state for longer than its timeout."`
 	Escalate bool   `name:"escalated" env:"-" help:"Only those that an escalation to people holds."`

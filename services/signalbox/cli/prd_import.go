@@ -71,7 +71,7 @@ func fits(s prd.Story) error {
 	case len(s.JSON()) > maxStory:
 		return fmt.Errorf("it has %d bytes, want at most %d", len(s.JSON()), maxStory)
 	case s.Status == prd.Committed && s.Branch == "":
-		return errors.New("it is committed, but names no branch: give its branchName, or have it begun again as pending")
+		return errors.New("it is committed, but names no branch: give its branchName, or set it to pending")
 	}
 	return nil
 }

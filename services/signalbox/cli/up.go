@@ -129,7 +129,7 @@ func (p *followedPlan) step(ctx context.Context, sys system) error {
 		}
 	}
 	if now, err := os.ReadFile(p.File); err != nil || !bytes.Equal(now, plan.Update(nil)) {
-		return err // a person has just written it: the next round reads that
+		return err // it has just been written: the next round reads that
 	}
 	return prdExport{planFlags: p.planFlags}.write(plan.Update(p.progress))
 }

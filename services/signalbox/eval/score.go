@@ -124,7 +124,7 @@ func wilson(successes, n int) Interval {
 	return Interval{p, max(0, centre-half), min(1, centre+half)}
 }
 
-// resamples is how often the cases are drawn again for an interval of differences.
+// resamples is how often the cases are resampled for an interval of differences.
 const resamples = 10000
 
 // compare returns the difference of two brains over the cases that both were run at. Its

@@ -137,7 +137,7 @@ func newChecker() (*outbound.Checker, error) {
 	return outbound.New(outbound.DefaultRules(), secrets.With(secret.Environment(os.Environ())...)), nil
 }
 
-// decode reads a file of JSON that another person wrote.
+// decode reads a file of JSON that another program wrote.
 func decode(name string, v any) error {
 	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
 		return errors.Join(ErrNothing, err)

@@ -13,7 +13,7 @@ import (
 const forgePatience = 20 * time.Second
 
 // check returns a usage error if an address, the forge, its token or a repository cannot be used.
-// Later such a fault is retried, now a person looks. Directories become the roots of their
+// Later such a fault is retried, at a start a person looks. Directories become the roots of their
 // repositories.
 func (c Command) check(ctx context.Context, config allinone.Config) error {
 	if err := c.checkAddresses(); err != nil {

@@ -41,7 +41,7 @@ func (p page) templates(all []Template) {
 		if i == 0 {
 			name = "templates"
 		}
-		remedy := "Correct it in the directory of --prompts, and start again what runs with it."
+		remedy := "Correct it in the directory of --prompts, and restart what runs with it."
 		if strings.HasPrefix(t.File, prompt.Dir+"/") {
 			remedy = "Correct it on the branch that work starts from: issues taken up afterwards use it. " +
 				"`signalbox prompt ls --repo DIR` says whether what a clone has at its HEAD is right."

@@ -43,7 +43,7 @@ func TestAnExplanationNamesTheTemplatesThatAreNotUsed(t *testing.T) {
 		"one of a repository, with what to do": {notes: []instance.NoteEntry{noted(shipped, first)}, want: []string{first},
 			says: []string{"  templates    A template is not used: " + first + "\n               " + shipped + " is in its place. " + correct + "\n"}},
 		"one of the operator, with what to do": {notes: []instance.NoteEntry{noted(shipped, operator)}, want: []string{operator},
-			says: []string{"A template is not used: " + operator + "\n", "Correct it in the directory of --prompts, and start again what runs with it.\n"}},
+			says: []string{"A template is not used: " + operator + "\n", "Correct it in the directory of --prompts, and restart what runs with it.\n"}},
 		"each of one note": {notes: []instance.NoteEntry{noted(shipped, operator, first)}, want: []string{operator, first},
 			says: []string{"               A template is not used: " + first + "\n"}},
 		"each of several notes": {notes: []instance.NoteEntry{noted(shipped, first), noted(shipped, testers)}, want: []string{first, testers}},

@@ -168,7 +168,7 @@ type Learning struct {
 	Text      *Text
 }
 
-// text returns what a person wrote; nil for nothing.
+// text returns a text with its author; nil if it is blank.
 func (p *page) text(text, by string) *Text {
 	if strings.TrimSpace(text) == "" {
 		return nil

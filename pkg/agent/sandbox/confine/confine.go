@@ -118,7 +118,7 @@ func quoted(word string) string {
 // Intercept makes this process a helper if its arguments say so, and then never
 // returns. Each main that runs sandboxes calls it first. It marks all descriptors that the
 // process inherited close-on-exec, but for the standard ones: no command gets a lock, a
-// directory or a socket that a person left open in this program's parent.
+// directory or a socket that the parent process left open.
 func Intercept() {
 	closeOnExec()
 	if len(os.Args) < 2 {

@@ -51,7 +51,7 @@ func Parse(entries []string) (List, error) {
 		number, err := strconv.ParseUint(port, 10, 16)
 		host = strings.TrimSuffix(strings.ToLower(strings.Trim(host, "[]")), ".")
 		if _, noAddress := netip.ParseAddr(host); err != nil || number == 0 || noAddress != nil && !hostName.MatchString(host) {
-			return List{}, fmt.Errorf("egress %q: want HOST, HOST:PORT, *.HOST or [IPV6]:PORT, such as registry.npmjs.org or 10.0.0.7:8080", text)
+			return List{}, fmt.Errorf("egress %q: want HOST, HOST:PORT, *.HOST or [IPV6]:PORT, such as registry.example.com or 10.0.0.7:8080", text)
 		}
 		e := entry{host: strings.TrimPrefix(host, "*"), port: int(number)}
 		if addr, err := netip.ParseAddr(host); err == nil {

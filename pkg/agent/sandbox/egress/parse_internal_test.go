@@ -12,7 +12,7 @@ func TestAHostThatCannotBeReachedIsRefusedWithTheRightForm(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	for _, text := range []string{"registry.npmjs.org", "registry.npmjs.org.", "foo:8080", "*.foo.org", "*.foo.org:80", "10.0.0.7:8080", "[::1]:80", "::1", "my_host",
+	for _, text := range []string{"registry.example.com", "registry.example.com.", "foo:8080", "*.foo.org", "*.foo.org:80", "10.0.0.7:8080", "[::1]:80", "::1", "my_host",
 		"xn--mnchen-3ya.de", "m\u00fcnchen.de", "localhost:4873"} {
 		if l, err := Parse([]string{text}); err != nil || l.Empty() {
 			t.Errorf("%q: %v", text, err)
