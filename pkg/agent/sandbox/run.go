@@ -36,11 +36,11 @@ func (s Sandbox) Run(ctx context.Context, c Command) (Result, error) {
 	idle := newTimer(c.Idle)
 	defer idle.Stop()
 	out := newSink(c, idle)
+	began := time.Now() // the command may end before start returns
 	p, err := s.start(c, out)
 	if err != nil {
 		return r, fmt.Errorf("start %s: %w", c.Argv[0], err)
 	}
-	began := time.Now()
 	wall := newTimer(c.Wall)
 	defer wall.Stop()
 	quiet := make(chan struct{})

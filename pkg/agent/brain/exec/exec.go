@@ -122,7 +122,7 @@ func (b *Brain) Work(ctx context.Context, a brain.Assignment) (brain.Outcome, er
 	out := brain.Outcome{Output: withServers(withRefused(run), said)}
 	s.asked(&out)
 	out.Result.Spend = s.printed.spend
-	out.Result.Spend.WallMS = run.Duration.Milliseconds()
+	out.Result.Spend.WallMS = max(1, run.Duration.Milliseconds()) // 0 is an unknown time
 	if err != nil {
 		return out, err
 	}
