@@ -1,16 +1,12 @@
 package httpserver
 
 import (
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
 	"slices"
 	"strings"
-	"time"
-
-	"github.com/signalbox/signalbox/pkg/pacing"
 )
 
 // AnyName is a name for a server whose names are not known.
@@ -25,16 +21,12 @@ func Guard(h http.Handler, names ...string) http.Handler { return GuardBut(nil, 
 // GuardBut returns what Guard does, and lets pages of other origins post to forms, which
 // are patterns of http.ServeMux. Those must change nothing.
 func GuardBut(forms []string, h http.Handler, names ...string) http.Handler {
-	return guard(slog.New(slog.DiscardHandler), forms, h, names)
+	return guard(NewRefusals(slog.New(slog.DiscardHandler), nil), forms, h, names)
 }
 
-func guard(log *slog.Logger, forms []string, h http.Handler, names []string) http.Handler {
-	var seldom pacing.Seldom[string]
+func guard(refused *Refusals, forms []string, h http.Handler, names []string) http.Handler {
 	refuse := func(w http.ResponseWriter, r *http.Request, status int, why string) {
-		if more, now := seldom.Note(why, time.Now()); now {
-			log.Warn("request refused", "why", why, "host", fmt.Sprintf("%.64q", r.Host), "origin", fmt.Sprintf("%.64q", r.Header.Get("Origin")),
-				"from", r.RemoteAddr, "not_logged_before", more)
-		}
+		refused.Note(r, why)
 		http.Error(w, why, status)
 	}
 	origins := http.NewCrossOriginProtection()

@@ -22,12 +22,12 @@ const (
 )
 
 // New returns a server of the handler that listens nowhere yet. It answers requests to
-// an IP address, to localhost and to the names. log gets its failures and, now and
-// then, a request that Guard refuses.
-func New(h http.Handler, log *slog.Logger, names ...string) *http.Server {
-	s := bounded(guard(log, nil, h, names))
+// an IP address, to localhost and to the names. refused gets each request that Guard
+// refuses; its log gets the failures of the server, too.
+func New(h http.Handler, refused *Refusals, names ...string) *http.Server {
+	s := bounded(guard(refused, nil, h, names))
 	s.ReadTimeout, s.WriteTimeout = ReadTimeout, WriteTimeout
-	s.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelWarn)
+	s.ErrorLog = slog.NewLogLogger(refused.log.Handler(), slog.LevelWarn)
 	return s
 }
 

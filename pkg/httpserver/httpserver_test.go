@@ -60,7 +60,7 @@ func TestAPageOfAnotherOriginChangesNothing(t *testing.T) {
 
 func TestOneConnectionTooManyIsClosed(t *testing.T) {
 	server := httptest.NewUnstartedServer(nil)
-	server.Config = httpserver.New(hello, slog.New(slog.DiscardHandler))
+	server.Config = httpserver.New(hello, httpserver.NewRefusals(slog.New(slog.DiscardHandler), nil))
 	server.Start()
 	defer server.Close()
 	ask := func(c net.Conn) error {
@@ -95,7 +95,7 @@ func TestOneConnectionTooManyIsClosed(t *testing.T) {
 
 func TestALongHeaderIsRefused(t *testing.T) {
 	server := httptest.NewUnstartedServer(nil)
-	server.Config = httpserver.New(hello, slog.New(slog.DiscardHandler))
+	server.Config = httpserver.New(hello, httpserver.NewRefusals(slog.New(slog.DiscardHandler), nil))
 	server.Start()
 	defer server.Close()
 	r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, nil)

@@ -56,14 +56,16 @@ func Local(l net.Listener) bool {
 	return ok && tcp.IP.IsLoopback()
 }
 
-// Bearer returns h for requests that bring the token. Without a token it returns h.
-func Bearer(h http.Handler, token string) http.Handler {
+// Bearer returns h for requests that bring the token; refused gets each of the others.
+// Without a token it returns h.
+func Bearer(h http.Handler, token string, refused *Refusals) http.Handler {
 	if token == "" {
 		return h
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 		if !ok || subtle.ConstantTimeCompare([]byte(given), []byte(token)) != 1 {
+			refused.Note(r, "the token is missing or wrong")
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			http.Error(w, "this needs the token, as Authorization: Bearer TOKEN", http.StatusUnauthorized)
 			return

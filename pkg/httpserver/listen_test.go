@@ -2,6 +2,7 @@ package httpserver_test
 
 import (
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -42,6 +43,7 @@ func TestOnlyAProtectedServerListensBeyondThisMachine(t *testing.T) {
 }
 
 func TestATokenIsWanted(t *testing.T) {
+	refused := httpserver.NewRefusals(slog.New(slog.DiscardHandler), nil)
 	for header, want := range map[string]int{
 		"": 401, "Bearer": 401, "Bearer ": 401, "Bearer wrong": 401, "Bearer secrets": 401, "secret": 401, "Basic secret": 401,
 		"Bearer secret": 200,
@@ -49,13 +51,13 @@ func TestATokenIsWanted(t *testing.T) {
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
 		r.Header.Set("Authorization", header)
 		w := httptest.NewRecorder()
-		httpserver.Bearer(hello, "secret").ServeHTTP(w, r)
+		httpserver.Bearer(hello, "secret", refused).ServeHTTP(w, r)
 		if w.Code != want {
 			t.Errorf("%q: %d, want %d", header, w.Code, want)
 		}
 	}
 	w := httptest.NewRecorder()
-	httpserver.Bearer(hello, "").ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+	httpserver.Bearer(hello, "", refused).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
 	if w.Code != http.StatusOK {
 		t.Errorf("without a token: %d", w.Code)
 	}

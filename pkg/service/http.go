@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -27,7 +26,7 @@ type monitor struct {
 
 // newMonitor listens on --http. It serves /healthz while the process lives. Only
 // /metrics needs the token: those that probe health have none.
-func newMonitor(f Flags, metrics *prometheus.Registry, health *Health, log *slog.Logger) (*monitor, error) {
+func newMonitor(f Flags, metrics *prometheus.Registry, health *Health, refused *httpserver.Refusals) (*monitor, error) {
 	if err := CheckAddress("--http", f.HTTP); err != nil {
 		return nil, err
 	}
@@ -50,12 +49,12 @@ func newMonitor(f Flags, metrics *prometheus.Registry, health *Health, log *slog
 		names = []string{httpserver.AnyName} // how others know this machine is theirs to choose
 	}
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", httpserver.Bearer(promhttp.HandlerFor(metrics, promhttp.HandlerOpts{Registry: metrics}), security.Token))
+	mux.Handle("GET /metrics", httpserver.Bearer(promhttp.HandlerFor(metrics, promhttp.HandlerOpts{Registry: metrics}), security.Token, refused))
 	mux.Handle("GET /readyz", health)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, ReadBuild())
 	})
-	return &monitor{listener: l, server: httpserver.New(mux, log, names...)}, nil
+	return &monitor{listener: l, server: httpserver.New(mux, refused, names...)}, nil
 }
 
 // httpSecurity returns what the flags say of TLS and the token of --http.

@@ -24,6 +24,23 @@ func newMetrics(service string) *prometheus.Registry {
 	return r
 }
 
+// Refused counts the requests and logins that a process refuses to strangers. A process has
+// one, and registers it once.
+type Refused struct{ count *prometheus.CounterVec }
+
+// NewRefused returns a counter.
+func NewRefused() *Refused {
+	return &Refused{prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "signalbox_requests_refused_total",
+		Help: "Requests and logins refused to strangers, by port and reason.",
+	}, []string{"port", "why"})}
+}
+
+// At returns the function that counts a refusal at a port by its reason, one of few texts.
+func (r *Refused) At(port string) func(why string) {
+	return func(why string) { r.count.WithLabelValues(port, why).Inc() }
+}
+
 func connectionMetrics(nc *nats.Conn) []prometheus.Collector {
 	return []prometheus.Collector{
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{

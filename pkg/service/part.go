@@ -11,7 +11,7 @@ type Part struct{ host *Host }
 
 // Part sets up a part on a host of its own, which shares all but the actors.
 func (h *Host) Part(ctx context.Context, setup func(context.Context, *Host) error) (*Part, error) {
-	p := &Part{&Host{Name: h.Name, HTTP: h.HTTP, Log: h.Log, NATS: h.NATS, Metrics: h.Metrics, Health: h.Health, Grace: h.Grace}}
+	p := &Part{&Host{Name: h.Name, HTTP: h.HTTP, Log: h.Log, NATS: h.NATS, Metrics: h.Metrics, Refused: h.Refused, Health: h.Health, Grace: h.Grace}}
 	err := setup(ctx, p.host)
 	if err != nil { // end the actors added so far
 		over, stop := context.WithCancel(ctx)

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/oklog/run"
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/signalbox/signalbox/pkg/httpserver"
 )
 
 // Host has the parts that a running service uses.
@@ -21,6 +24,7 @@ type Host struct {
 	Log     *slog.Logger
 	NATS    *nats.Conn
 	Metrics *prometheus.Registry
+	Refused *Refused // counts for Metrics
 	Health  *Health
 	Grace   time.Duration // how long an actor may take to end
 
@@ -60,7 +64,7 @@ func (h *Host) As(ctx context.Context, options ...nats.Option) (*Host, error) {
 	first := h.first()
 	first.beside = append(first.beside, nc)
 	h.Add("nats", func(ctx context.Context) error { return watch(ctx, nc) })
-	return &Host{Name: h.Name, HTTP: h.HTTP, Log: h.Log, NATS: nc, Metrics: h.Metrics, Health: h.Health, Grace: h.Grace, origin: first}, nil
+	return &Host{Name: h.Name, HTTP: h.HTTP, Log: h.Log, NATS: nc, Metrics: h.Metrics, Refused: h.Refused, Health: h.Health, Grace: h.Grace, origin: first}, nil
 }
 
 // first returns the host that As was called on first.
@@ -77,6 +81,8 @@ type Config struct {
 	Flags   Flags
 	Log     *slog.Logger
 	Setup   func(ctx context.Context, h *Host) error
+	// Refused counts what was refused before Serve, too. nil: Serve makes one.
+	Refused *Refused
 	// Options are added to those of the NATS connection: nats.InProcessServer
 	// for an embedded server.
 	Options []nats.Option
@@ -96,17 +102,19 @@ func Serve(ctx context.Context, c Config) error {
 	h := &Host{
 		Name:    c.Flags.name(c.Service),
 		Metrics: newMetrics(c.Service),
+		Refused: cmp.Or(c.Refused, NewRefused()),
 		Health:  &Health{phase: errConnecting},
 		Grace:   c.Flags.Grace,
 	}
 	h.Log = c.Log.With("name", h.Name)
+	h.Metrics.MustRegister(h.Refused.count)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	CollectLess(ctx)
 
 	var g run.Group
 	if c.Flags.HTTP != "" {
-		m, err := newMonitor(c.Flags, h.Metrics, h.Health, h.Log)
+		m, err := newMonitor(c.Flags, h.Metrics, h.Health, httpserver.NewRefusals(h.Log, h.Refused.At("http")))
 		if err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +29,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge/local/rest"
 	"github.com/signalbox/signalbox/pkg/forge/local/store"
 	"github.com/signalbox/signalbox/pkg/forge/local/web"
+	"github.com/signalbox/signalbox/pkg/httpserver"
 )
 
 // User is an account that can sign in.
@@ -75,6 +77,8 @@ type Config struct {
 	Now func() time.Time
 	// Logger gets failures of the forge itself; nil discards them.
 	Logger *slog.Logger
+	// Denied gets each request with credentials that are nobody's; nil: Logger gets them.
+	Denied *httpserver.Refusals
 	// Computing is how many answers say that the mergeability of a pull request is being
 	// computed, each time its head or base has moved.
 	Computing int
@@ -155,7 +159,7 @@ func open(config Config) (*host.Host, error) {
 	if config.Stale != nil {
 		rows.Keep(time.Minute)
 	}
-	h := &host.Host{Store: rows, Access: access, Repos: repos, Log: config.Logger}
+	h := &host.Host{Store: rows, Access: access, Repos: repos, Log: config.Logger, Denied: cmp.Or(config.Denied, httpserver.NewRefusals(config.Logger, nil))}
 	h.SetURL(config.URL)
 	if err := errors.Join(access.Enrol(rows), recoverPulls(h)); err != nil {
 		return nil, errors.Join(err, rows.Close())

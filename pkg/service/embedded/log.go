@@ -15,6 +15,7 @@ import (
 type logger struct {
 	log     *slog.Logger
 	stop    *stop
+	refused func(why string)       // gets the kind of each line about a client
 	clients *pacing.Seldom[string] // lines about clients, by kind
 }
 
@@ -39,6 +40,7 @@ func (l logger) Errorf(format string, v ...any) {
 		return
 	}
 	if kind, ok := ofClient(line); ok {
+		l.refused(kind)
 		more, now := l.clients.Note(kind, time.Now())
 		if !now {
 			return
@@ -66,7 +68,7 @@ func ofClient(line string) (kind string, ok bool) {
 	if m == nil {
 		return "", false
 	}
-	return m[1], true
+	return strings.TrimSpace(m[1]), true
 }
 
 // rebuilds reports whether a warning says only that an index is made again.

@@ -38,6 +38,9 @@ type Config struct {
 	Keys access.Keys
 	Name string       // of the server, default signalbox
 	Log  *slog.Logger // warnings and errors at their level, the rest at debug
+	// Refused gets the kind of each error that a client causes, a refused login among them, if Log is set;
+	// one of few texts. nil: they are not counted.
+	Refused func(why string)
 }
 
 // Server is a running server. It is a nats.InProcessConnProvider.
@@ -111,7 +114,7 @@ func start(c Config, stop *stop) (*server.Server, error) {
 		return nil, err
 	}
 	if c.Log != nil {
-		s.SetLoggerV2(logger{c.Log, stop, new(pacing.Seldom[string])}, false, false, false)
+		s.SetLoggerV2(logger{c.Log, stop, c.refused(), new(pacing.Seldom[string])}, false, false, false)
 	}
 	s.Start()
 	if !s.ReadyForConnections(readyTimeout) || !s.JetStreamEnabled() {
@@ -120,6 +123,13 @@ func start(c Config, stop *stop) (*server.Server, error) {
 		return nil, errors.New("did not start; its log says why")
 	}
 	return s, nil
+}
+
+func (c Config) refused() func(why string) {
+	if c.Refused == nil {
+		return func(string) {}
+	}
+	return c.Refused
 }
 
 // credentials implements server.Authentication. The server's own check warns about a

@@ -82,7 +82,7 @@ func (f Webhook) listenWebhook(h *service.Host, js jetstream.JetStream, taken *p
 		return nil, nil, fmt.Errorf("--webhook %s: %w", f.Addr, err)
 	}
 	w := &webhook{js: js, secrets: secrets, taken: taken, log: h.Log}
-	return l, httpserver.New(w, h.Log, httpserver.AnyName), nil // a signature is no browser's: any name may lead here
+	return l, httpserver.New(w, httpserver.NewRefusals(h.Log, h.Refused.At("webhook")), httpserver.AnyName), nil // a signature is no browser's: any name may lead here
 }
 
 // Target returns the address where a forge in this process delivers to, and the secret

@@ -21,6 +21,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/role"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 	"github.com/signalbox/signalbox/pkg/forge/github"
+	"github.com/signalbox/signalbox/pkg/httpserver"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/service/embedded"
 	"github.com/signalbox/signalbox/pkg/workflow"
@@ -115,9 +116,10 @@ func Run(ctx context.Context, c Config) (err error) {
 	}
 	c.Agents.Box, c.Agents.Bases = &box, new(role.Baselines)
 	login := service.NewLocalLogin()
+	refused := service.NewRefused()
 	server, err := embedded.Start(embedded.Config{
 		Dir: filepath.Join(c.Dir, "log"), Sync: c.Sync, Listen: c.Listen, User: service.LocalUser, Password: login.Password, Keys: keys,
-		Log: c.Log,
+		Log: c.Log, Refused: refused.At("nats"),
 	})
 	if err != nil {
 		return err
@@ -137,7 +139,7 @@ func Run(ctx context.Context, c Config) (err error) {
 		defer func() { err = errors.Join(err, login.Withdraw()) }()
 	}
 	if c.Forge.URL == "" {
-		if s.Forge, err = c.openForge(ctx, filepath.Join(c.Dir, "forge")); err != nil {
+		if s.Forge, err = c.openForge(ctx, filepath.Join(c.Dir, "forge"), httpserver.NewRefusals(c.Log, refused.At("forge"))); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, s.Forge.close()) }()
@@ -159,7 +161,7 @@ func Run(ctx context.Context, c Config) (err error) {
 		c.Main = func(ctx context.Context, s *System) error { mainErr = main(ctx, s); return nil }
 	}
 	err = service.Serve(ctx, service.Config{
-		Service: "signalbox", Flags: c.Flags, Log: c.Log,
+		Service: "signalbox", Flags: c.Flags, Log: c.Log, Refused: refused,
 		Options: server.Options(),
 		Setup: func(ctx context.Context, h *service.Host) error {
 			h.AddBase("store", func(ctx context.Context) error { return server.AwaitStop(ctx, h.Log) })

@@ -43,8 +43,9 @@ type door struct {
 	server   *http.Server
 }
 
-// openForge opens the forge in dir and creates the repositories that do not exist.
-func (c Config) openForge(ctx context.Context, dir string) (*Forge, error) {
+// openForge opens the forge in dir and creates the repositories that do not exist. denied
+// gets the requests that the forge refuses to strangers.
+func (c Config) openForge(ctx context.Context, dir string, denied *httpserver.Refusals) (*Forge, error) {
 	token := filepath.Join(dir, "person.token")
 	bot, err := secret(filepath.Join(dir, "bot.token"))
 	if err != nil {
@@ -55,7 +56,7 @@ func (c Config) openForge(ctx context.Context, dir string) (*Forge, error) {
 		return nil, err
 	}
 	person := cmp.Or(c.Login, systemLogin())
-	f, err := local.Open(local.Config{Dir: dir, Public: c.Open, Logger: c.Log, Users: []local.User{
+	f, err := local.Open(local.Config{Dir: dir, Public: c.Open, Logger: c.Log, Denied: denied, Users: []local.User{
 		{Login: "signalbox", Token: bot, Type: "Bot", Permission: "write"},
 		{Login: person, Token: mine, Permission: "admin"},
 	}})
@@ -68,7 +69,7 @@ func (c Config) openForge(ctx context.Context, dir string) (*Forge, error) {
 		}
 	}
 	served := &Forge{Forge: f, Person: person, Secret: mine, Token: token, bot: bot}
-	if err := served.open(c, filepath.Join(dir, "address")); err != nil {
+	if err := served.open(c, filepath.Join(dir, "address"), denied); err != nil {
 		return nil, errors.Join(err, served.close())
 	}
 	f.SetURL(served.URL)
@@ -77,7 +78,7 @@ func (c Config) openForge(ctx context.Context, dir string) (*Forge, error) {
 
 // open has the forge listen. With a certificate it listens twice: at Web, and for the
 // services of this process, which need not trust the certificate, on loopback without TLS.
-func (f *Forge) open(c Config, file string) error {
+func (f *Forge) open(c Config, file string, denied *httpserver.Refusals) error {
 	if c.Cert != "" || c.Key != "" {
 		if c.Web == "" {
 			return service.Usagef("--web-cert, --web-key: say with --web HOST:PORT where the local forge is to be served by TLS")
@@ -91,7 +92,7 @@ func (f *Forge) open(c Config, file string) error {
 			return errors.Join(service.Usagef("--web-cert: %w", err), l.Close())
 		}
 		f.URL = "https://" + named(l.Addr().String(), c.Web, names)
-		f.serveAt(c, l, names)
+		f.serveAt(c, l, names, denied)
 		c.Web = ""
 	}
 	listen := c.listen
@@ -104,13 +105,13 @@ func (f *Forge) open(c Config, file string) error {
 	}
 	f.inner = "http://" + l.Addr().String()
 	f.URL = cmp.Or(f.URL, f.inner)
-	f.serveAt(c, l, nil)
+	f.serveAt(c, l, nil, denied)
 	return nil
 }
 
-func (f *Forge) serveAt(c Config, l net.Listener, names []string) {
+func (f *Forge) serveAt(c Config, l net.Listener, names []string, denied *httpserver.Refusals) {
 	host, _, _ := net.SplitHostPort(c.Web)
-	f.doors = append(f.doors, door{l, httpserver.New(f.Handler(), c.Log, append(names, host)...)})
+	f.doors = append(f.doors, door{l, httpserver.New(f.Handler(), denied, append(names, host)...)})
 }
 
 // certified returns the names and addresses that a certificate is for.

@@ -310,13 +310,19 @@ func (u *upProcess) noticed() {
 	}
 	log := string(text)
 	_, _, metrics := u.send(try{request: "GET http://" + u.http + "/metrics"})
-	for _, want := range []string{`"request refused"`, `"sign-in refused"`, `"delivery refused"`, "authentication error", "no server of this name", "another origin"} {
+	for _, want := range []string{`"request refused"`, "the credentials are nobody's", `"delivery refused"`, "authentication error", "no server of this name", "another origin"} {
 		if !strings.Contains(log, want) {
 			u.Errorf("the log does not say %s:\n%s", want, log)
 		}
 	}
 	if !regexp.MustCompile(`signalbox_gateway_deliveries_total\{.*Unauthorized.*\} [1-9]`).MatchString(metrics) {
 		u.Error("the refused deliveries are not counted")
+	}
+	for _, want := range []string{`port="forge",why="the credentials are nobody's"`, `port="forge",why="no server of this name is here"`,
+		`port="forge",why="a page of another origin may change nothing here"`, `port="http",why="no server of this name is here"`, `port="nats",why="authentication error"`} {
+		if !regexp.MustCompile(`signalbox_requests_refused_total\{` + want + `\} [1-9]`).MatchString(metrics) {
+			u.Errorf("the metrics do not count %s", want)
+		}
 	}
 	if strings.ContainsAny(log, "\u009b\u202e\x1b") || len(log) > 64<<10 {
 		u.Errorf("the log has %d bytes, or steers a terminal", len(log))

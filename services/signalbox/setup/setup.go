@@ -68,7 +68,7 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 			p.tell("No browser could be opened: %v", err)
 		}
 	}
-	made, err := p.serve(ctx, l, httpserver.New(p.handler(), env.Log), c.Wait)
+	made, err := p.serve(ctx, l, httpserver.New(p.handler(), httpserver.NewRefusals(env.Log, nil)), c.Wait)
 	if err != nil {
 		return err
 	}

@@ -37,9 +37,10 @@ func Listen(m *mcp.Server, addr string, s httpserver.Security, log *slog.Logger)
 	if !httpserver.Local(l) {
 		names = []string{httpserver.AnyName} // how others know this machine is theirs to choose
 	}
+	refused := httpserver.NewRefusals(log, nil) // this process serves no metrics
 	mux := http.NewServeMux()
 	mux.Handle(Path, httpserver.Bearer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return m }, &mcp.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, Logger: log, MaxRequestBodyBytes: maxRequest, PropagateRequestCancellation: true,
-	}), s.Token))
-	return httpserver.New(mux, log, names...), l, nil
+	}), s.Token, refused))
+	return httpserver.New(mux, refused, names...), l, nil
 }

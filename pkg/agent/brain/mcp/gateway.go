@@ -49,11 +49,12 @@ func (s *Session) Serve() (*Gateway, error) {
 		return nil, err
 	}
 	g.Host = l.Addr().(*net.TCPAddr).String()
+	refused := httpserver.NewRefusals(slog.New(slog.DiscardHandler), nil)
 	mux := http.NewServeMux()
 	for _, c := range s.open {
-		mux.Handle("/"+c.Name, httpserver.Bearer(g.handler(c), g.Token))
+		mux.Handle("/"+c.Name, httpserver.Bearer(g.handler(c), g.Token, refused))
 	}
-	g.server = httpserver.New(mux, slog.New(slog.DiscardHandler))
+	g.server = httpserver.New(mux, refused)
 	go func() {
 		defer close(g.done)
 		_ = g.server.Serve(l) // until Close

@@ -12,11 +12,10 @@ import (
 	"net/http"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/signalbox/signalbox/pkg/forge/local/bare"
 	"github.com/signalbox/signalbox/pkg/forge/local/store"
-	"github.com/signalbox/signalbox/pkg/pacing"
+	"github.com/signalbox/signalbox/pkg/httpserver"
 )
 
 var (
@@ -36,10 +35,11 @@ type Host struct {
 	Access *store.Access
 	Repos  *bare.Repos
 	Log    *slog.Logger
+	// Denied gets each request whose credentials do not count.
+	Denied *httpserver.Refusals
 
-	refused pacing.Seldom[string]
-	codes   codes
-	url     atomic.Pointer[string]
+	codes codes
+	url   atomic.Pointer[string]
 }
 
 // SetURL sets the URL that answers name the forge by. If it is empty, an answer names
@@ -93,20 +93,13 @@ func (l Links) IssueURL(r store.Repo, i store.Issue) string {
 func (h *Host) caller(r *http.Request) (store.Caller, store.Account, error) {
 	c, err := h.Access.Authenticate(r, h.Store.Now())
 	if errors.Is(err, store.ErrCredentials) {
-		h.Refused(r, "the credentials are nobody's")
+		h.Denied.Note(r, "the credentials are nobody's")
 	}
 	if err != nil || c.Login == "" {
 		return c, store.Account{}, err
 	}
 	a, _ := h.Store.Load().Account(c.Login)
 	return c, a, nil
-}
-
-// Refused logs, now and then, that the credentials of a request do not count.
-func (h *Host) Refused(r *http.Request, why string) {
-	if more, now := h.refused.Note(why, time.Now()); now {
-		h.Log.Warn("sign-in refused", "why", why, "path", fmt.Sprintf("%.64q", r.URL.Path), "from", r.RemoteAddr, "not_logged_before", more)
-	}
 }
 
 // Admit implements bare.Gate.

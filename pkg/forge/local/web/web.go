@@ -101,7 +101,7 @@ func Handler(h *host.Host, sessions *Sessions) http.Handler {
 	handle("/{owner}/{repo}/commit/{sha}", readCommit)
 	s.addApps(mux)
 	mux.HandleFunc("GET "+signInPath, sessions.signIn)
-	return sessions.signed(mux, h.Refused)
+	return sessions.signed(mux, h.Denied.Note)
 }
 
 type site struct {
