@@ -56,7 +56,7 @@ if not locked:
     seen = set()
     for pattern in ("requirements.txt", "*requirements*.txt", "requirements/*.txt"):
         for name in sorted(glob.glob(pattern)):
-            if re.search(r"(^|[^a-z])(docs?|lint|release|publish|bench|constraints?)([^a-z]|$)", name):
+            if re.search(r"(^|[^a-z])(docs?|lint|mypy|pyright|typing|release|publish|bench|constraints?)([^a-z]|$)", name):
                 continue
             read(name, seen)
     pyproject = load("pyproject.toml")

@@ -100,6 +100,10 @@ func Missing(out string, plan Plan, dir string, mode sandbox.Mode) string {
 		return fmt.Sprintf("the sandbox has no network: %s asked for %s; allow it with --egress %s", asks, a.name, a.name)
 	case "module":
 		if dir := ownModule(tree, a.name); dir != "" {
+			if file := unwritten(tree, dir, a.name); file != "" {
+				return fmt.Sprintf("%s asks for the module %s; no file of the repository has it, and installing the package makes it: add to %s: "+
+					"setup: {command: %q}", asks, a.name, ConfigFile, writes(file))
+			}
 			return fmt.Sprintf("%s asks for the module %s, which is the repository's own, in %s: add to %s: env: {PYTHONPATH: %s}",
 				asks, a.name, dir, ConfigFile, dir)
 		}
@@ -118,6 +122,25 @@ func ownModule(tree fs.FS, module string) string {
 		}
 	}
 	return ""
+}
+
+// unwritten returns the file of a Python module in a package of the repository that lies in
+// dir, if the package has no such module; else empty.
+func unwritten(tree fs.FS, dir, module string) string {
+	file := path.Join(dir, strings.ReplaceAll(module, ".", "/"))
+	if !strings.Contains(module, ".") || exists(tree, file+".py") || exists(tree, file) {
+		return ""
+	}
+	return file + ".py"
+}
+
+// writes returns a command that writes a file as the installation of its package does:
+// setuptools-scm and hatch-vcs write one with the version.
+func writes(file string) string {
+	if strings.Contains(path.Base(file), "version") {
+		return fmt.Sprintf("echo '__version__ = version = \"0\"' > %s", file)
+	}
+	return "python3 -m pip install --no-deps --editable ."
 }
 
 // install says how the dependencies of a tree are installed.

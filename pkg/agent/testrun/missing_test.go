@@ -26,6 +26,17 @@ func TestWhatIsMissingIsNamedWithWhoAskedForItAndTheLineThatHelps(t *testing.T) 
 		"a module that is the repository's own": {[]string{"pytest.ini", "", "lib/greet/__init__.py", ""},
 			"E   ModuleNotFoundError: No module named 'greet'\n",
 			`pytest asks for the module greet, which is the repository's own, in lib: add to .signalbox.yaml: env: {PYTHONPATH: lib}`},
+		"a version that the installation writes": {[]string{"pytest.ini", "", "src/greet/__init__.py", "from greet._version import __version__"},
+			"E   ModuleNotFoundError: No module named 'greet._version'\n",
+			`pytest asks for the module greet._version; no file of the repository has it, and installing the package makes it: ` +
+				`add to .signalbox.yaml: setup: {command: "echo '__version__ = version = \"0\"' > src/greet/_version.py"}`},
+		"an extension that the installation builds": {[]string{"pytest.ini", "", "src/greet/__init__.py", ""},
+			"E   ModuleNotFoundError: No module named 'greet._speedups'\n",
+			`pytest asks for the module greet._speedups; no file of the repository has it, and installing the package makes it: ` +
+				`add to .signalbox.yaml: setup: {command: "python3 -m pip install --no-deps --editable ."}`},
+		"a module below one of its own": {[]string{"pytest.ini", "", "lib/greet/__init__.py", "", "lib/greet/a.py", ""},
+			"E   ModuleNotFoundError: No module named 'greet.a'\n",
+			`pytest asks for the module greet.a, which is the repository's own, in lib: add to .signalbox.yaml: env: {PYTHONPATH: lib}`},
 		"a package of node": {[]string{"package.json", `{"scripts": {"test": "node test.js"}}`}, "Error: Cannot find module '@scope/a/b'\nRequire stack:\n",
 			`npm test asks for the module @scope/a, which is not installed. Install @scope/a where the agents run`},
 		"a file of its own": {[]string{"package.json", `{"scripts": {"test": "node test.js"}}`}, "Error: Cannot find module './sum'\n", ""},
