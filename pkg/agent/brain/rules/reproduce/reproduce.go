@@ -58,10 +58,11 @@ const (
 )
 
 var (
-	span   = lazyregexp.New("``([^`\n]+)``|`([^`\n]+)`")
-	fence  = lazyregexp.New("(?ms)^ {0,3}```[^\n]*\n(.*?)^ {0,3}```")
-	prompt = lazyregexp.New(`^(?:>>>|>|\$|In \[\d+\]:)\s*`)
-	call   = lazyregexp.New(`^[\pL_][\pL\pN_]*(?:(?:\.|::)[\pL_][\pL\pN_]*)*\(.*\)$`)
+	span    = lazyregexp.New("``([^`\n]+)``|`([^`\n]+)`")
+	fence   = lazyregexp.New("(?ms)^ {0,3}```[^\n]*\n(.*?)^ {0,3}```")
+	prompt  = lazyregexp.New(`^(?:>>>|>|\$|In \[\d+\]:)\s*`)
+	call    = lazyregexp.New(`^[\pL_][\pL\pN_]*(?:(?:\.|::)[\pL_][\pL\pN_]*)*\(.*\)$`)
+	inProse = lazyregexp.New(`[\pL_][\pL\pN_]*(?:(?:\.|::)[\pL_][\pL\pN_]*)*\((?:"[^"\n]*"|'[^'\n]*'|[^()"'\n])*\)`)
 	// sentence matches "`CALL` returns `GOT`, want `WANT`" and its kin.
 	sentence = lazyregexp.New("`([^`\n]+\\))`[^`\n]{0,40}`([^`\n]+)`[^`\n]{0,40}\\b(?:want(?:ed)?|expect(?:ed)?|should (?:be|return|give|print)|instead of|rather than|not)\\b[^`\n]{0,20}`([^`\n]+)`")
 	// wanted matches "`CALL` should return `WANT`".
@@ -103,13 +104,18 @@ func wrongFirst(sentence string) bool {
 	return len(m) < 2
 }
 
-// codes lists the code of a text, line by line.
+// codes lists the code of a text, line by line. A text without any has the call in its prose,
+// if that is the only one.
 func codes(text string) (lines []string) {
 	for _, m := range fence.FindAllStringSubmatch(text, -1) {
 		lines = append(lines, strings.Split(m[1], "\n")...)
 	}
-	for _, m := range span.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
+	prose := fence.ReplaceAllString(text, "")
+	for _, m := range span.FindAllStringSubmatch(prose, -1) {
 		lines = append(lines, m[1]+m[2])
+	}
+	if calls := inProse.FindAllString(prose, -1); len(lines) == 0 && len(calls) == 1 {
+		return calls
 	}
 	return lines
 }

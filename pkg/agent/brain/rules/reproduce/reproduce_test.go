@@ -147,6 +147,7 @@ func TestAReportSaysTheRightResultInSeveralWays(t *testing.T) {
 	for name, r := range map[string]reproduce.Report{
 		"a code block":                   {Steps: "```go\ngreet.Hello(\"Ann\")\n```", Expected: "```\nHello, Ann!\n```"},
 		"a literal without code":         {Steps: "`greet.Hello(\"Ann\")`", Expected: `"Hello, Ann!"`},
+		"a call without code":            {Steps: "Call greet.Hello(\"Ann\") (version 2).", Expected: `"Hello, Ann!"`},
 		"want":                           {Body: "`greet.Hello(\"Ann\")` returns `Helo, Ann!`, want `Hello, Ann!`."},
 		"should be, instead of":          {Body: "`greet.Hello(\"Ann\")` should be `Hello, Ann!` instead of `Helo, Ann!`."},
 		"is, instead of":                 {Body: "`greet.Hello(\"Ann\")` is `Helo, Ann!` instead of `Hello, Ann!`."},
@@ -184,6 +185,15 @@ func TestAReportThatAsksForMoreThanACallOfTheRepositoryBecomesNoTest(t *testing.
 				t.Errorf("Find is %+v, want no test", got)
 			}
 		})
+	}
+}
+
+func TestProseWithSeveralCallsBecomesNoTest(t *testing.T) {
+	greet := tree(repositories()["a Go package"].files)
+	for _, steps := range []string{`Call greet.Hello("Ann"), then greet.Hello("Bob").`, `Call greet.Hello(os.Getenv("TOKEN")).`, `greet.Hello("Ann") + "x" + f()`} {
+		if got, ok := reproduce.Find(greet, reproduce.Report{Title: "t", Steps: steps, Expected: "`x`"}); ok {
+			t.Errorf("of %s Find makes %+v", steps, got)
+		}
 	}
 }
 
