@@ -11,8 +11,9 @@ import (
 )
 
 // globals reports package-level variables that can change. Permitted are errors
-// to compare with (errX, ErrX), compiled regular expressions, embedded files, and
-// unexported tables that no statement of the package writes to. Tests may have any.
+// to compare with (errX, ErrX), compiled regular expressions, embedded files, unexported
+// values that sync.OnceValue computes, and unexported tables that no statement of the
+// package writes to. Tests may have any.
 func globals(t *tree) []Violation {
 	var all []Violation
 	for _, dir := range t.dirs() {
@@ -77,7 +78,8 @@ func constant(v *ast.ValueSpec, i int, patterns map[string]bool) bool {
 		s, ok := value.Fun.(*ast.SelectorExpr)
 		return ok && (isPackage(s.X, "regexp") && strings.HasPrefix(s.Sel.Name, "MustCompile") ||
 			isPackage(s.X, "lazyregexp") && s.Sel.Name == "New" ||
-			isPackage(s.X, "strings") && s.Sel.Name == "NewReplacer")
+			isPackage(s.X, "strings") && s.Sel.Name == "NewReplacer" ||
+			isPackage(s.X, "sync") && strings.HasPrefix(s.Sel.Name, "OnceValue") && !ast.IsExported(name))
 	case *ast.CompositeLit:
 		return !ast.IsExported(name)
 	}

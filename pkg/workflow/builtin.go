@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 )
 
 //go:embed builtin/*.yaml
@@ -25,18 +26,40 @@ func BuiltinNames() []string {
 	return names
 }
 
-// Builtin loads the named lifecycle that comes with the program. A name that is
+// Builtin returns the named lifecycle that comes with the program. A name that is
 // none of BuiltinNames is ErrUnknown.
 func Builtin(name string) (*Definition, error) {
-	file := "builtin/" + name + ".yaml"
-	src, err := builtin.ReadFile(file)
-	if err != nil {
+	load, ok := builtinLoads()[name]
+	if !ok {
 		return nil, unknown(name, BuiltinNames())
 	}
-	return Load(file, src)
+	return load()
 }
 
-// Builtins loads every lifecycle that comes with the program, sorted by name.
+// builtinLoads returns a function for each built-in lifecycle that loads it at the first
+// call and returns the same definition at each: to compile its guards takes some 20 ms.
+var builtinLoads = sync.OnceValue(func() map[string]func() (*Definition, error) {
+	loads := map[string]func() (*Definition, error){}
+	base := func(name string) (*Definition, error) {
+		if load, ok := loads[name]; ok {
+			return load()
+		}
+		return nil, unknown(name, BuiltinNames())
+	}
+	for _, name := range BuiltinNames() {
+		file := "builtin/" + name + ".yaml"
+		loads[name] = sync.OnceValues(func() (*Definition, error) {
+			src, err := builtin.ReadFile(file)
+			if err != nil {
+				return nil, err
+			}
+			return read(file, src).finish(base)
+		})
+	}
+	return loads
+})
+
+// Builtins returns every lifecycle that comes with the program, sorted by name.
 func Builtins() ([]*Definition, error) {
 	var defs []*Definition
 	for _, name := range BuiltinNames() {

@@ -109,6 +109,9 @@ func put[T any](list []T, item T, name func(T) string) []T {
 func (d *Definition) clone() *Definition {
 	c := *d
 	c.Policy, c.Vars, c.May, c.places = maps.Clone(d.Policy), maps.Clone(d.Vars), maps.Clone(d.May), maps.Clone(d.places)
+	if d.gives != nil {
+		c.gives = laidFrom(d.gives, &From{})
+	}
 	c.Entries, c.entriesAt = slices.Clip(d.Entries), slices.Clip(d.entriesAt)
 	c.Order, c.Resolves = slices.Clone(d.Order), slices.Clone(d.Resolves)
 	c.Limits, c.Gates, c.States = slices.Clone(d.Limits), slices.Clone(d.Gates), slices.Clone(d.States)
