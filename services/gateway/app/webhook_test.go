@@ -212,16 +212,29 @@ func TestADeliveryThatCannotBeHandledNowIsHandledLater(t *testing.T) {
 	issue := e.report(e.ann, "The sum is wrong")
 	e.stop()
 	h.deliver("issues", "a", issueEvent("opened", issue))
-	short, cancel := context.WithTimeout(e.ctx, 2*time.Second)
-	defer cancel()
 	consumer, err := h.deliveries.js.Consumer(e.ctx, subject.DeliveryStream, subject.DeliveryReader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = h.round(short, consumer) // nobody answers
-	info, err := consumer.Info(e.ctx)
-	if err != nil || info.NumAckPending != 1 {
-		t.Fatalf("%d are to be delivered again, %v", info.NumAckPending, err)
+	round, end := context.WithCancel(e.ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- h.round(round, consumer) }() // no orchestrator answers
+	pending := func() int {
+		info, err := consumer.Info(e.ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.NumAckPending
+	}
+	for pending() == 0 { // until the round has taken it
+		if e.ctx.Err() != nil {
+			t.Fatal(context.Cause(e.ctx))
+		}
+	}
+	end()
+	<-ended
+	if n := pending(); n != 1 {
+		t.Fatalf("%d are to be delivered again", n)
 	}
 }
 
