@@ -1,5 +1,7 @@
 # Downloads the gems that Gemfile.lock names, and writes the order in which they are installed.
-# It runs nothing of the repository or of a gem.
+# It runs nothing of the repository or of a gem. Without a lock, resolve.rb writes one.
+load "resolve.rb" unless File.exist?("Gemfile.lock")
+
 require "digest"
 require "tsort"
 require "uri"

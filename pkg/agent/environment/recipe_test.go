@@ -36,6 +36,7 @@ func TestARecipeIsFoundByLocksAndManifests(t *testing.T) {
 		"a package of Rust that has the others": {map[string]string{"Cargo.toml": "[dependencies]\na = \"1\"\n", ".cargo/config.toml": "[source.crates-io]\nreplace-with = \"vendored-sources\"\n"}, nil, ""},
 		"a manifest of Rust with a mistake":     {map[string]string{"Cargo.toml": "[dependencies\na = \"1\"\n"}, nil, ""},
 		"a lock of bundler":                     {map[string]string{"Gemfile": "x", "Gemfile.lock": lockOfGems, "x.gemspec": "x"}, []string{"Gemfile.lock: ruby fetch.rb"}, "Gemfile.lock fetch.rb"},
+		"a Gemfile without a lock":              {map[string]string{"Gemfile": "gem 'x'", "x.gemspec": "x", "lib/x.rb": "x"}, []string{"Gemfile: ruby fetch.rb"}, "Gemfile fetch.rb resolve.rb x.gemspec"},
 		"a lock of bundler without any":         {map[string]string{"Gemfile": "x", "Gemfile.lock": "PATH\n  remote: .\n  specs:\n    own (0.1.0)\n\nGEM\n  remote: x\n  specs:\n\nPLATFORMS\n  ruby\n"}, nil, ""},
 		"gems that are tracked":                 {map[string]string{"Gemfile": "x", "Gemfile.lock": lockOfGems, "vendor/bundle/x": ""}, nil, ""},
 		"a project of Maven":                    {map[string]string{"pom.xml": "<project/>", "src/test/java/A.java": ""}, []string{"pom.xml: sh fetch.sh"}, "fetch.sh pom.xml"},

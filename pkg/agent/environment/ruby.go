@@ -9,29 +9,41 @@ import (
 //go:embed gems.rb
 var gems string
 
+//go:embed resolve.rb
+var resolveGems string
+
 // installGems installs the gems that the fetch downloaded, in their order. Extensions are
 // compiled here, without network.
-const installGems = `GEM_PATH="$PWD/gems:" xargs gem install --local --force --ignore-dependencies --no-document --install-dir gems <order.txt && rm -rf gems/cache`
+const installGems = `mkdir -p gems && if [ -s order.txt ]; then GEM_PATH="$PWD/gems:" xargs gem install --local --force --ignore-dependencies --no-document --install-dir gems <order.txt; fi && rm -rf gems/cache`
 
-// bundler finds the lock of a Ruby project. A Gemfile is code, and so is a gemspec: without a
-// lock nothing is fetched.
+// helpBundler ends the message of a fetch of gems that fails.
+const helpBundler = "\ncommit a lock of gems that these hosts have, or add to .signalbox.yaml: setup: {command: \"bundle install\"}, with --egress HOST"
+
+// bundler finds the lock of a Ruby project, or its Gemfile and gemspecs. Those are code, and
+// are parsed only.
 func bundler(tree fs.FS) (Recipe, bool) {
-	lock, source := read(tree, "Gemfile.lock"), "Gemfile.lock"
-	if lock == "" {
-		lock, source = read(tree, "gems.locked"), "gems.locked"
-	}
-	switch {
-	case filled(tree, "vendor/bundle"):
-		return Recipe{}, false
-	case lock == "" && exists(tree, "Gemfile"):
-		return Recipe{Tool: "bundler", Source: "Gemfile", Lacks: "Gemfile is code, and without a Gemfile.lock its gems are not fetched: commit the lock, " +
-			`or add to .signalbox.yaml: setup: {command: "bundle install"}, with --egress HOST`}, true
-	}
-	_, locked, _ := strings.Cut("\n"+lock, "\nGEM\n")
-	locked, _, _ = strings.Cut(locked, "\n\n")
-	if !strings.Contains(locked, "\n    ") {
+	r := Recipe{Tool: "bundler", Files: map[string]string{"fetch.rb": gems}, Fetch: []string{"ruby", "fetch.rb"}, Build: []string{"sh", "-c", installGems}, Help: helpBundler}
+	if filled(tree, "vendor/bundle") {
 		return Recipe{}, false
 	}
-	return Recipe{Tool: "bundler", Source: source, Files: map[string]string{"Gemfile.lock": lock, "fetch.rb": gems},
-		Fetch: []string{"ruby", "fetch.rb"}, Build: []string{"sh", "-c", installGems}}, true
+	for _, name := range []string{"Gemfile.lock", "gems.locked"} {
+		if lock := read(tree, name); lock != "" {
+			_, locked, _ := strings.Cut("\n"+lock, "\nGEM\n")
+			locked, _, _ = strings.Cut(locked, "\n\n")
+			r.Source, r.Files["Gemfile.lock"] = name, lock
+			return r, strings.Contains(locked, "\n    ")
+		}
+	}
+	for _, name := range []string{"Gemfile", "gems.rb"} {
+		if content := read(tree, name); content != "" && r.Source == "" {
+			r.Source, r.Files[name], r.Files["resolve.rb"] = name, content, resolveGems
+		}
+	}
+	specs, err := fs.Glob(tree, "*.gemspec")
+	if err == nil && r.Source != "" {
+		for _, name := range specs {
+			r.Files[name] = read(tree, name)
+		}
+	}
+	return r, r.Source != ""
 }

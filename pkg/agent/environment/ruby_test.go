@@ -2,6 +2,8 @@ package environment_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"os"
 	"os/exec"
@@ -104,6 +106,55 @@ File.write("Makefile", "sitearchdir = #{RbConfig::MAKEFILE_CONFIG["sitearchdir"]
 	}
 }
 
+// index makes the registry offer gems by the compact index.
+func (r *registry) index(all map[string]string) {
+	for name, info := range all {
+		r.files["/info/"+name] = []byte("---\n" + info)
+	}
+}
+
+func TestTheGemsOfAGemfileWithoutALockAreFetchedAndItsCodeNeverRuns(t *testing.T) {
+	needs(t, "ruby")
+	needs(t, "gem")
+	r := newRegistry(t)
+	for _, name := range []string{"sb-left", "sb-right"} {
+		r.files["/gems/"+name+"-1.0.0.gem"] = gem(t, name, map[string]string{name + ".gemspec": gemspec(name, ""), "lib/" + strings.ReplaceAll(name, "-", "_") + ".rb": "MADE = 42\n"})
+	}
+	sum := sha256.Sum256(r.files["/gems/sb-left-1.0.0.gem"])
+	r.index(map[string]string{
+		"sb-left":  "1.0.0-x64-mingw32 |checksum:00\n1.0.0 |checksum:" + hex.EncodeToString(sum[:]) + "\n2.0.0.pre |checksum:00\n3.0.0 |checksum:00,ruby:>= 99\n",
+		"sb-right": "0.9.0 |checksum:00\n1.0.0 sb-left:>= 1&< 2|\n",
+	})
+	s, box := r.store(t, "GEM_SOURCE="+r.URL, "GEM_PUBLIC=https://public.example")
+	dir := write(t, map[string]string{
+		"Gemfile": "File.write('ran', 'x')\nsource 'https://public.example'\ngemspec\ngroup :test do\n  gem 'sb-right', '~> 1.0', require: false\n  gem 'other', git: 'https://x.example'\n" +
+			"  gem name\n  if RUBY_ENGINE == 'jruby' then gem 'json', '< 1' else gem('json') end\nend\n",
+		"own.gemspec": "Gem::Specification.new do |s|\n  abort 'the gemspec ran'\n  s.add_development_dependency 'sb-left', '>= 0.5'\nend\n",
+	})
+	layer, made := prepare(t, s, dir, "bundler")
+	if got := sh(t, box, dir, "ruby -e \"require 'sb_right'; puts MADE\" 2>&1; gem list --no-versions 2>/dev/null | grep ^sb-", layer); !made || string(got.Output) != "42\nsb-left\nsb-right\n" {
+		t.Errorf("made %v, it prints %s", made, got.Output)
+	}
+	for name, c := range map[string]struct{ gemfile, says string }{
+		"a gem that is nowhere":         {"gem 'sb-gone'", "sb-gone"},
+		"a version that is nowhere":     {"gem 'sb-left', '~> 7'", "sb-left (~> 7)"},
+		"a requirement that is none":    {"gem 'sb-left', 'soon'", "sb-left has no such requirement: soon"},
+		"a file that is not Ruby":       {"gem \"(", "Gemfile is not Ruby"},
+		"the line that helps, at least": {"gem 'sb-gone'", `add to .signalbox.yaml: setup: {command: "bundle install"}, with --egress HOST`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := write(t, map[string]string{"Gemfile": c.gemfile})
+			if _, _, err := s.Prepare(t.Context(), dir, environment.Find(os.DirFS(dir))[0]); !errors.Is(err, environment.ErrNotPrepared) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+	before := r.requests.Load()
+	if prepare(t, s, write(t, map[string]string{"Gemfile": "gem 'json'"}), "bundler"); r.requests.Load() != before {
+		t.Error("a gem that is installed is looked for")
+	}
+}
+
 func TestAGemThatIsNotTheLocksOrOfAnotherSourceIsRefused(t *testing.T) {
 	needs(t, "ruby")
 	r := newRegistry(t)
@@ -128,7 +179,6 @@ func TestWhereTheManifestIsCodeNothingIsFetchedAndTheLineThatHelpsIsNamed(t *tes
 		files map[string]string
 		says  string
 	}{
-		"a Gemfile without a lock": {map[string]string{"Gemfile": "x"}, `commit the lock, or add to .signalbox.yaml: setup: {command: "bundle install"}, with --egress HOST`},
 		"a lock of a later yarn": {map[string]string{"package.json": `{"dependencies": {"a": "1"}}`, "yarn.lock": "__metadata:\n"},
 			`add to .signalbox.yaml: setup: {command: "yarn install --immutable"}, with --egress HOST`},
 	} {
