@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/signalbox/signalbox/pkg/programtest"
 )
 
 // actions is the part of the workflow format of GitHub Actions that ours uses.
@@ -88,12 +90,7 @@ func TestWhatThinksHoldsNoTokenThatCanWrite(t *testing.T) {
 }
 
 func TestTheWorkflowCallsWhatThereIs(t *testing.T) {
-	bin := filepath.Join(t.TempDir(), "signalbox")
-	build := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", bin, "./services/signalbox")
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	bin := filepath.Join(programtest.Services(t), "signalbox")
 	flags, called := 0, map[string]bool{}
 	for _, job := range readActions(t).Jobs {
 		for _, step := range job.Steps {

@@ -9,10 +9,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/signalbox/signalbox/pkg/programtest"
 )
 
 func TestEachBinaryKnowsWhatItIsTold(t *testing.T) {
-	bin := binaries(t)
+	bin := programtest.Services(t)
 	inImage := variables(t)
 	for name, s := range load(t).Services {
 		if s.Build == nil {
@@ -32,18 +34,6 @@ func TestEachBinaryKnowsWhatItIsTold(t *testing.T) {
 			}
 		})
 	}
-}
-
-// binaries builds every service and returns their directory.
-func binaries(t *testing.T) string {
-	t.Helper()
-	bin := t.TempDir()
-	build := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", bin, "./services/...")
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return bin
 }
 
 // help returns the --help of a binary, called for a role if one is named.

@@ -5,7 +5,6 @@ package docs_test
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -14,8 +13,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
+
+	"github.com/signalbox/signalbox/pkg/programtest"
 )
 
 const root = ".."
@@ -135,37 +135,10 @@ func TestEveryMetricOfTheOperationsPageIsRegistered(t *testing.T) {
 	}
 }
 
-// bin is the directory of the binaries. They are built once, for the first test
-// that needs one.
-var bin string
-
-var binaries = sync.OnceValue(func() error {
-	cmd := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", bin, "./services/...")
-	cmd.Dir = root
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%w\n%s", err, out)
-	}
-	return nil
-})
-
-func TestMain(m *testing.M) {
-	var err error
-	if bin, err = os.MkdirTemp("", "signalbox-docs-"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	code := m.Run()
-	_ = os.RemoveAll(bin)
-	os.Exit(code)
-}
-
 // binary returns the path of a service's binary.
 func binary(t *testing.T, name string) string {
 	t.Helper()
-	if err := binaries(); err != nil {
-		t.Fatalf("build the services: %v", err)
-	}
-	return filepath.Join(bin, name)
+	return filepath.Join(programtest.Services(t), name)
 }
 
 // help returns the output of a call with --help.

@@ -10,13 +10,14 @@ import (
 	"github.com/signalbox/signalbox/pkg/eventstore"
 	"github.com/signalbox/signalbox/pkg/eventstore/eventstoretest"
 	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
+	"github.com/signalbox/signalbox/pkg/programtest"
 )
 
 // A server that is killed may have stored a batch, none of it or, until it is
 // back, a part. Whoever appends is told what is true in the end.
 func TestAKilledServer(t *testing.T) {
 	const writers, kills, between = 48, 4, 300
-	server := natstest.StartProcess(t, natstest.Build(t), "always")
+	server := natstest.StartProcess(t, programtest.NATSServer(t), "always")
 	s, err := Open(t.Context(), server.JetStream(t), Config{Timeout: 2 * time.Second})
 	if err != nil {
 		t.Fatal(err)

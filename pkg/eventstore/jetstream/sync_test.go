@@ -15,6 +15,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/eventstore"
 	"github.com/signalbox/signalbox/pkg/eventstore/eventstoretest"
 	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
+	"github.com/signalbox/signalbox/pkg/programtest"
 )
 
 // That a commit is on disk before anyone sees it is not taken from the server's
@@ -23,7 +24,7 @@ func TestWhatIsSeenWasFlushed(t *testing.T) {
 	if out, err := exec.Command("strace", "-f", "-o", os.DevNull, "true").CombinedOutput(); err != nil {
 		t.Skipf("no process can be traced here: strace: %v %s", err, out)
 	}
-	binary := natstest.Build(t)
+	binary := programtest.NATSServer(t)
 	for _, c := range []struct {
 		name, sync string
 		flushed    bool

@@ -23,20 +23,6 @@ type Process struct {
 	cmd  *exec.Cmd
 }
 
-// Build builds the nats-server that is tested with and returns its path. Short
-// tests are skipped.
-func Build(t testing.TB) string {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("builds a nats-server")
-	}
-	path := filepath.Join(t.TempDir(), "nats-server")
-	if out, err := exec.Command("go", "build", "-ldflags=-w", "-o", path, "github.com/nats-io/nats-server/v2").CombinedOutput(); err != nil {
-		t.Fatalf("build a nats-server: %v\n%s", err, out)
-	}
-	return path
-}
-
 // StartProcess runs the server with a store of its own; sync is what its
 // configuration says for sync_interval. What is in under runs it, as a debugger
 // does. It ends with the test.

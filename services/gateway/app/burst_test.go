@@ -16,6 +16,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/github"
+	"github.com/signalbox/signalbox/pkg/programtest"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
@@ -124,7 +125,7 @@ func TestABurstOfDeliveriesIsTakenOnceEachThoughTheServerRestarts(t *testing.T) 
 	var e *env
 	var restart func()
 	if limit := time.Minute + time.Duration(n)*50*time.Millisecond; measured {
-		server := natstest.StartProcess(t, natstest.Build(t), "always")
+		server := natstest.StartProcess(t, programtest.NATSServer(t), "always")
 		restart = func() { server.Kill(); server.Restart(t) }
 		e = newEnvOn(t, &natstest.Server{URL: server.URL}, limit)
 	} else {

@@ -1,0 +1,133 @@
+// Package programtest builds the programs of this repository for tests. All test binaries
+// share them: they lie in bin/test, and the go command links only those that have changed.
+package programtest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+const natsServer = "github.com/nats-io/nats-server/v2"
+
+// Services builds the program of every service and returns their directory. A role that
+// services/agent serves is a link to it, as in `make build`: to link each takes minutes.
+// Short tests are skipped.
+func Services(t testing.TB) string {
+	t.Helper()
+	return built(t, services)
+}
+
+// NATSServer builds the nats-server that is tested with and returns its path. Short tests
+// are skipped.
+func NATSServer(t testing.TB) string {
+	t.Helper()
+	return filepath.Join(built(t, server), "nats-server")
+}
+
+func built(t testing.TB, build func() (string, error)) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it builds programs")
+	}
+	dir, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+var server = sync.OnceValues(func() (string, error) { return build(natsServer) })
+
+var services = sync.OnceValues(func() (string, error) {
+	root, err := findRoot()
+	if err != nil {
+		return "", err
+	}
+	mains, err := filepath.Glob(filepath.Join(root, "services/*/main.go"))
+	if err != nil {
+		return "", err
+	}
+	var programs, roles []string
+	for _, main := range mains {
+		source, err := os.ReadFile(main)
+		if err != nil {
+			return "", err
+		}
+		name := filepath.Base(filepath.Dir(main))
+		if bytes.Contains(source, []byte("roles.Main")) {
+			roles = append(roles, name)
+			continue
+		}
+		programs = append(programs, "./services/"+name)
+	}
+	dir, err := build(programs...)
+	for _, role := range roles {
+		if err == nil {
+			err = link("agent", filepath.Join(dir, role))
+		}
+	}
+	return dir, err
+})
+
+// link makes a symbolic link unless it exists.
+func link(to, path string) error {
+	err := os.Symlink(to, path)
+	if errors.Is(err, fs.ErrExist) {
+		if now, e := os.Readlink(path); e == nil && now == to {
+			return nil
+		}
+	}
+	return err
+}
+
+// build builds packages into bin/test, one process at a time, and returns that directory.
+func build(packages ...string) (dir string, err error) {
+	root, err := findRoot()
+	if err != nil {
+		return "", err
+	}
+	dir = filepath.Join(root, "bin/test")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = lock.Close() }() // which ends the lock
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return "", fmt.Errorf("lock %s: %w", dir, err)
+	}
+	cmd := exec.Command("go", append([]string{"build", "-buildvcs=false", "-ldflags=-s -w", "-o", dir + "/"}, packages...)...)
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build %q: %w\n%s", packages, err, out)
+	}
+	return dir, nil
+}
+
+// findRoot returns the directory of go.mod, from that of the test.
+func findRoot() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		above := filepath.Dir(dir)
+		if above == dir {
+			return "", errors.New("no directory above the test's has a go.mod")
+		}
+		dir = above
+	}
+}
