@@ -43,7 +43,7 @@ def gems(file, methods)
     options = arguments.grep(->(a) { a in [:bare_assoc_hash, _] }).flat_map { |a| a[1] }
     next if options.any? { |o| o in [:assoc_new, key, _] and ELSEWHERE.include?(literal(key)) }
     title, *requirements = arguments.map { |a| literal(a) }
-    wanted << Gem::Dependency.new(title, *requirements.compact) if title
+    wanted << Gem::Dependency.new(title, *requirements.compact) if title&.match?(/\A\w[\w.-]*\z/)
   rescue ArgumentError
     abort "#{file}: #{title} has no such requirement: #{requirements.compact.join(", ")}"
   end

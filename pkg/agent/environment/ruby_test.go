@@ -128,7 +128,7 @@ func TestTheGemsOfAGemfileWithoutALockAreFetchedAndItsCodeNeverRuns(t *testing.T
 	s, box := r.store(t, "GEM_SOURCE="+r.URL, "GEM_PUBLIC=https://public.example")
 	dir := write(t, map[string]string{
 		"Gemfile": "File.write('ran', 'x')\nsource 'https://public.example'\ngemspec\ngroup :test do\n  gem 'sb-right', '~> 1.0', require: false\n  gem 'other', git: 'https://x.example'\n" +
-			"  gem name\n  if RUBY_ENGINE == 'jruby' then gem 'json', '< 1' else gem('json') end\nend\n",
+			"  gem name\n  gem '../../x'\n  if RUBY_ENGINE == 'jruby' then gem 'json', '< 1' else gem('json') end\nend\n",
 		"own.gemspec": "Gem::Specification.new do |s|\n  abort 'the gemspec ran'\n  s.add_development_dependency 'sb-left', '>= 0.5'\nend\n",
 	})
 	layer, made := prepare(t, s, dir, "bundler")
