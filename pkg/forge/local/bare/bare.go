@@ -152,20 +152,6 @@ func syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// Refs returns every ref of the repository and the object it names.
-func (r Repo) Refs(ctx context.Context) (map[string]string, error) {
-	out, err := r.Run(ctx, "for-each-ref", "--format=%(objectname) %(refname)")
-	if err != nil {
-		return nil, err
-	}
-	refs := map[string]string{}
-	for line := range strings.Lines(out) {
-		sha, ref, _ := strings.Cut(strings.TrimSpace(line), " ")
-		refs[ref] = sha
-	}
-	return refs, nil
-}
-
 var hexPattern = regexp.MustCompile(`^[0-9a-f]{7,40}$`)
 
 // IsSHA reports whether the text is a whole SHA.
@@ -180,6 +166,9 @@ func (r Repo) Resolve(ctx context.Context, name string) (string, error) {
 	}
 	for _, ref := range []string{"refs/heads/" + name, "refs/tags/" + name, "refs/" + name, name} {
 		if sha, ok := refs[ref]; ok {
+			if strings.HasPrefix(ref, "refs/heads/") {
+				return sha, nil // git lets a branch name a commit only
+			}
 			return r.Run(ctx, "rev-parse", "--verify", "-q", sha+"^{commit}")
 		}
 	}
