@@ -18,6 +18,9 @@ import (
 func TestMain(m *testing.M) {
 	mcptest.Intercept()
 	confine.Intercept()
+	if path, err := os.Executable(); err == nil {
+		os.Setenv(confine.Variable, path) // the sandbox serves the machine's build cache by it
+	}
 	testscript.Main(m, map[string]func(){
 		"signalbox": func() { os.Exit(Run(context.Background(), term.System(), os.Args[1:])) },
 	})
