@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"time"
@@ -83,40 +84,51 @@ func (a *Agent) logLostAck(err error, msg delivery) {
 
 // execute runs the handler under a lease that is kept alive until the given time
 // or longer, reports the result and acknowledges the message. Its error is that of
-// the acknowledgement.
+// the acknowledgement. The lease is kept alive until the report is answered: that may
+// take until an orchestrator runs again.
 func (a *worker) execute(ctx context.Context, msg delivery, job Job, until time.Time) error {
 	start := time.Now()
 	a.Observer.Started(job)
 	leased, stop := a.keepAlive(a.working, msg, job, until)
+	defer stop()
 	holder := client.Holder{Role: a.Role, Agent: a.Name, Instance: job.Instance, Token: uint32(job.Token)}
 	result, err := a.Handler.Work(WithHolder(leased, holder), job)
 	result = a.redact.result(result)
-	lost := context.Cause(leased)
-	stop()
 	took := time.Since(start)
+	acknowledge := a.conclude(ctx, leased, msg, job, result, err, took)
+	stop()
+	return acknowledge()
+}
 
+// conclude sends the orchestrator how the work ended, and returns what acknowledges the
+// message.
+func (a *worker) conclude(ctx, leased context.Context, msg delivery, job Job, result instance.Result, err error, took time.Duration) (acknowledge func() error) {
+	nak := func(delay time.Duration) func() error { return func() error { return msg.nak(delay) } }
+	lost := context.Cause(leased)
 	// The work is done. The stop that may have ended it must not interrupt the report.
-	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.lease)
+	graced, end := withGrace(ctx, a.lease)
+	defer end()
+	after, cancel := context.WithTimeout(graced, patience*a.lease)
 	defer cancel()
 	switch {
 	case errors.Is(lost, errLost):
 		a.logStep(slog.LevelWarn, "claim lost; the result is dropped", job, "lost", took, lost)
 		a.Observer.Ended(job, instance.Result{}, lost, took)
-		return msg.nak(a.lease / 4)
+		return nak(a.lease / 4)
 	case a.working.Err() != nil && err != nil && !NeedsOthers(err):
 		a.Observer.Ended(job, instance.Result{}, err, took)
 		a.spend(after, job, &result)
 		if a.giveBack(after, job, subject.Release, stopping) != nil {
-			return msg.nak(0)
+			return nak(0)
 		}
 		a.logStep(slog.LevelInfo, "claim given back", job, "released", took, errors.New(stopping))
-		return msg.ack() // released work is dispatched again
+		return msg.ack // released work is dispatched again
 	case errors.Is(err, brain.ErrInfrastructure):
 		a.logStep(slog.LevelWarn, "infrastructure fault; the work is tried again", job, "fault", took, err)
 		a.Observer.Ended(job, instance.Result{}, err, took)
 		a.spend(after, job, &result)
 		_ = a.fail(after, job, err) // logged there; the delay covers it
-		return msg.nak(msg.faultDelay(err))
+		return nak(msg.faultDelay(err))
 	}
 	if result.Spend.WallMS == 0 {
 		result.Spend.WallMS = took.Milliseconds()
@@ -131,9 +143,10 @@ func (a *worker) execute(ctx context.Context, msg delivery, job Job, until time.
 			}
 			a.logStep(slog.LevelInfo, stepDone, job, how, took, err)
 			a.Observer.Ended(job, instance.Result{}, err, took)
-			return msg.ack() // the others have the work
+			return msg.ack // the others have the work
 		case claimGone(left):
-			return a.dropResult(msg, job, left, took)
+			a.dropResult(job, left, took)
+			return nak(0)
 		}
 		err = left
 	}
@@ -146,9 +159,9 @@ func (a *worker) execute(ctx context.Context, msg delivery, job Job, until time.
 	return a.complete(after, msg, job, result, err, took, ctx.Err() == nil)
 }
 
-// complete reports the result, with a claim of more work if more is set, and
+// complete reports the result, with a claim of more work if more is set. It returns what
 // acknowledges the message.
-func (a *worker) complete(ctx context.Context, msg delivery, job Job, result instance.Result, failed error, took time.Duration, more bool) error {
+func (a *worker) complete(ctx context.Context, msg delivery, job Job, result instance.Result, failed error, took time.Duration, more bool) (acknowledge func() error) {
 	err := a.report(ctx, job, &pb.Report{Token: uint32(job.Token), Result: wire.Result(result)}, more)
 	if err == nil {
 		why := failed
@@ -157,17 +170,18 @@ func (a *worker) complete(ctx context.Context, msg delivery, job Job, result ins
 		}
 		a.logStep(slog.LevelInfo, stepDone, job, string(result.Status), took, why)
 		a.Observer.Ended(job, result, failed, took)
-		return msg.ack()
+		return msg.ack
 	}
 	if claimGone(err) {
-		return a.dropResult(msg, job, errors.Join(failed, err), took)
+		a.dropResult(job, errors.Join(failed, err), took)
+		return func() error { return msg.nak(0) }
 	}
 	// This result will never be accepted. Another try may have a better one, and
 	// faults are counted.
 	a.logStep(slog.LevelError, "result refused", job, "refused", took, err)
 	a.Observer.Ended(job, instance.Result{}, errors.Join(failed, err), took)
 	_ = a.giveBack(ctx, job, subject.Fail, "the result cannot be taken: "+err.Error())
-	return msg.nak(msg.faultDelay(nil))
+	return func() error { return msg.nak(msg.faultDelay(nil)) }
 }
 
 // claimGone reports whether a command failed because no orchestrator replies or
@@ -179,10 +193,9 @@ func claimGone(err error) bool {
 
 // dropResult drops the result. The next claim of the message finds out how the
 // instance is.
-func (a *Agent) dropResult(msg delivery, job Job, err error, took time.Duration) error {
+func (a *Agent) dropResult(job Job, err error, took time.Duration) {
 	a.logStep(slog.LevelWarn, "result not taken", job, "dropped", took, err)
-	a.Observer.Ended(job, instance.Result{}, err, took)
-	return msg.nak(0)
+	a.Observer.Ended(job, instance.Result{}, fmt.Errorf("%w: %w", errLost, err), took)
 }
 
 // shutdownGrace is how long a stopped agent waits for the reply to a claim.

@@ -44,8 +44,55 @@ func TestAReportWaitsForAnOrchestrator(t *testing.T) {
 	w.settled()
 }
 
-func TestWithoutAnOrchestratorAReportIsGivenUpWithTheLeaseAndTheWorkIsDoneAgain(t *testing.T) {
-	w := newEnv(t, 5*time.Second)
+func TestAnOrchestratorThatIsAwayForLeasesCostsNoStep(t *testing.T) {
+	for _, work := range []string{"from the queue", "given directly"} {
+		for _, end := range []string{"goes on", "ends meanwhile"} {
+			t.Run("work "+work+" "+end, func(t *testing.T) {
+				w := newEnv(t, 8*time.Second) // five of them are more than a loaded machine takes to start an orchestrator
+				started, release := make(chan struct{}, 10), make(chan struct{})
+				k := w.agent("a1", works(func(ctx context.Context, job agent.Job) (instance.Result, error) {
+					if job.Instance == "first" {
+						return success(), nil // its report claims what is opened next
+					}
+					return blocked(started, release)(ctx, job)
+				}))
+				if work == "given directly" {
+					w.open("first")
+					next(w, k.ended)
+				}
+				w.open("a")
+				next(w, started)
+				w.agent("idle", works(succeed)) // gets what is nobody's
+				w.stop()
+				if end == "ends meanwhile" {
+					close(release)
+				}
+				away, cancel := context.WithTimeout(w.ctx, 2*w.settings.AckWait)
+				defer cancel()
+				<-away.Done()
+				w.resume()
+				if end == "goes on" {
+					w.until("a", func(e instance.Event) bool { // it has been answered since
+						x, ok := e.(instance.LeaseExtended)
+						return ok && !x.Lapsed
+					})
+					close(release)
+				}
+				all := w.until("a", moved)
+				if n := len(of[instance.Claimed](all)); n != 1 || !slices.Contains(names(all), "reported by a1") {
+					t.Errorf("there came %q", names(all))
+				}
+				prolonged := slices.ContainsFunc(of[instance.LeaseExtended](all), func(e instance.LeaseExtended) bool { return e.Lapsed })
+				if !prolonged {
+					t.Error("this proves nothing: the lease had not ended")
+				}
+			})
+		}
+	}
+}
+
+func TestWithoutAnOrchestratorAReportIsGivenUpAfterFiveLeasesAndTheWorkIsDoneAgain(t *testing.T) {
+	w := newEnv(t, time.Second)
 	started, release := make(chan struct{}, 10), make(chan struct{})
 	k := w.agent("a1", blocked(started, release))
 	w.open("a")
@@ -65,8 +112,8 @@ func TestWithoutAnOrchestratorAReportIsGivenUpWithTheLeaseAndTheWorkIsDoneAgain(
 	}
 }
 
-func TestWithoutAnOrchestratorAClaimIsLostWithItsLease(t *testing.T) {
-	w := newEnv(t, 5*time.Second)
+func TestWithoutAnOrchestratorAClaimIsLostAfterFiveLeases(t *testing.T) {
+	w := newEnv(t, time.Second)
 	started := make(chan struct{}, 10)
 	k := w.agent("a1", blocked(started, nil))
 	w.open("a")

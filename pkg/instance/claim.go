@@ -22,6 +22,14 @@ type Heartbeat struct {
 	Lease time.Duration
 }
 
+// Prolong extends the lease of a claim for an agent that could not send heartbeats, because
+// no orchestrator ran. It is also taken for a lease that has ended, for as long as no other
+// agent has the work.
+type Prolong struct {
+	Token uint64
+	Lease time.Duration
+}
+
 // Release gives the work back unfinished, with what was done so far. It is dispatched
 // again at once.
 type Release struct {
@@ -58,10 +66,11 @@ func (e Claimed) apply(in *Instance, c Commit) {
 	in.Tokens, in.Woken, in.Direct = e.Token, false, in.Direct || e.Direct
 }
 
-// LeaseExtended is a heartbeat.
+// LeaseExtended is a heartbeat, or prolongs a lease that ended while no orchestrator ran.
 type LeaseExtended struct {
-	Token uint64
-	Lease time.Time
+	Token  uint64
+	Lease  time.Time
+	Lapsed bool // the lease had ended, and no other agent had the work
 }
 
 func (e LeaseExtended) apply(in *Instance, _ Commit) {
@@ -188,7 +197,19 @@ func (a Heartbeat) decide(d *decision) error {
 	if err := d.checkClaim(a.Token); err != nil {
 		return err
 	}
-	d.record(LeaseExtended{a.Token, d.cmd.At.Add(a.Lease)})
+	d.record(LeaseExtended{Token: a.Token, Lease: d.cmd.At.Add(a.Lease)})
+	return nil
+}
+
+func (a Prolong) decide(d *decision) error {
+	c, end := d.in.Claim, d.cmd.At.Add(a.Lease)
+	switch {
+	case c == nil || c.Token != a.Token:
+		return d.refuse(CodeStale, nil, "no agent holds token %d", a.Token)
+	case !end.After(c.Lease):
+		return d.refuse(CodeStale, nil, "%s holds it until %s", c.Agent, stamp(c.Lease))
+	}
+	d.record(LeaseExtended{a.Token, end, !c.Live(d.cmd.At)})
 	return nil
 }
 

@@ -32,7 +32,11 @@ func formatEvent(t *testing.T, e instance.Event) string {
 		}
 		return s
 	case instance.LeaseExtended:
-		return fmt.Sprintf("lease of token %d extended until %s", e.Token, clock(e.Lease))
+		s := fmt.Sprintf("lease of token %d extended until %s", e.Token, clock(e.Lease))
+		if e.Lapsed {
+			s += "; it had run out"
+		}
+		return s
 	case instance.Released:
 		how := "released"
 		if e.Fault {

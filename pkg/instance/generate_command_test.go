@@ -76,6 +76,8 @@ func plausibleCommand(d dice, s *fixture) instance.Action {
 		return instance.Signal{Name: one(d, "signal", signals...), Data: map[string]string{"permission": one(d, "permission", "write", "read")}}
 	case s.in.Direct && !s.in.Claim.Live(s.now) && one(d, "lapse", true, true, false):
 		return instance.Lapse{Work: s.in.Work}
+	case s.in.Claim != nil && one(d, "prolong", false, false, false, false, false, true):
+		return instance.Prolong{Token: s.in.Claim.Token, Lease: 2 * lease}
 	case s.in.Claim.Live(s.now):
 		switch one(d, "interlude", "", "", "", "", "fault", "ask", "beat", "inquire", "escalate", "news") {
 		case "inquire":
@@ -198,7 +200,7 @@ func arbitraryCommand(d dice, s *fixture) instance.Action {
 	held := one(d, "lease", lease, time.Second, 0, -time.Second)
 	text := one(d, "text", "so", "so", "")
 	switch one(d, "action", "claim", "heartbeat", "fail", "ask", "spend", "pause", "release", "signal", "override", "report", "answer",
-		"retry", "inquire", "escalate", "resolve", "expire", "wake", "end", "migrate", "resume", "reopen", "note", "cancel", "open", "lapse", "hold", "admit", "nothing") {
+		"retry", "inquire", "escalate", "resolve", "expire", "wake", "end", "migrate", "resume", "reopen", "note", "cancel", "open", "lapse", "prolong", "hold", "admit", "nothing") {
 	case "open":
 		return instance.Open{Issue: instance.Issue{Title: text}, State: one(d, "state", append(s.def.StateNames(), "", "limbo")...),
 			Vars: badVars(d, vars(d, s.def)), After: some(d, "after", "o1", s.in.ID, "")}
@@ -237,6 +239,8 @@ func arbitraryCommand(d dice, s *fixture) instance.Action {
 		return instance.Admit{Work: one(d, "admitted", s.in.Work, s.in.Work, s.in.Work, s.in.Work-1, s.in.Seq)}
 	case "heartbeat":
 		return instance.Heartbeat{Token: token, Lease: held}
+	case "prolong":
+		return instance.Prolong{Token: token, Lease: held}
 	case "report":
 		r := validResult(d, s)
 		switch one(d, "flaw", "none", "none", "status", "confidence", "question", "cost", "summary", "section", "value") {

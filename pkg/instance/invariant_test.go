@@ -101,7 +101,7 @@ func (l *invariants) event(c instance.Commit, e instance.Event) error {
 		}
 		l.token, l.leaseEnd, l.held, l.role = e.Token, e.Lease, true, e.Role
 	case instance.LeaseExtended:
-		if err := l.checkToken(c, e.Token); err != nil {
+		if err := l.checkToken(c, e.Token); err != nil && !(e.Lapsed && l.held && e.Token == l.token) {
 			return err
 		}
 		l.leaseEnd = e.Lease

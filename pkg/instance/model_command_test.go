@@ -57,6 +57,8 @@ func (m *model) apply(def *workflow.Definition, cmd instance.Command) {
 		}
 	case instance.Heartbeat:
 		m.claim.Lease = cmd.At.Add(a.Lease)
+	case instance.Prolong:
+		m.claim.Lease = cmd.At.Add(a.Lease)
 	case instance.Report:
 		m.report(a.Result)
 	case instance.Release:

@@ -73,6 +73,9 @@ func (m model) refuses(def *workflow.Definition, cmd instance.Command) instance.
 			check{m.paused || m.worker() == "" || m.openInquiry() > 0, instance.CodePaused})
 	case instance.Heartbeat:
 		return firstReason(check{a.Lease <= 0, instance.CodeInvalid}, check{true, m.checkToken(a.Token)})
+	case instance.Prolong:
+		return firstReason(check{m.claim == nil || m.claim.Token != a.Token, instance.CodeStale},
+			check{m.claim != nil && !m.now.Add(a.Lease).After(m.claim.Lease), instance.CodeStale})
 	case instance.Report:
 		return firstReason(check{true, m.checkToken(a.Token)}, check{!m.valid(a.Result), instance.CodeInvalid})
 	case instance.Release:

@@ -20,6 +20,8 @@ func (c *scriptLine) action(s *fixture) instance.Action {
 		return instance.Lapse{Work: c.count(c.key("work", ""), s.in.Work)}
 	case "heartbeat":
 		return instance.Heartbeat{Token: token, Lease: c.duration(c.key("lease", "30s"))}
+	case "prolong":
+		return instance.Prolong{Token: token, Lease: c.duration(c.key("lease", "30s"))}
 	case "report":
 		return instance.Report{Token: token, Result: c.result(s)}
 	case "release":

@@ -221,7 +221,7 @@ func drawAction(t *rapid.T, in, other instance.Instance, i int) instance.Action 
 			instance.Inquire{Token: last, Questions: asks}, instance.Inquire{Token: last, Questions: append(asks, asks...), Head: "c1"},
 			instance.Escalate{Token: last, Reason: "stuck", RequiresHuman: true}, instance.Escalate{Token: last, Reason: "fyi"},
 			instance.Heartbeat{Token: last, Lease: time.Minute}, expire(workflow.Warning), instance.Ask{Token: last, Text: "Why?"},
-			take("joe", time.Minute), instance.Lapse{Work: in.Work},
+			take("joe", time.Minute), instance.Lapse{Work: in.Work}, instance.Prolong{Token: last, Lease: time.Minute},
 		}
 	}
 	if rapid.IntRange(0, 3).Draw(t, "fits") > 0 {

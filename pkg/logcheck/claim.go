@@ -48,6 +48,15 @@ func (t *instanceChecker) claimed(e instance.Claimed) {
 	t.claims = append(t.claims, &Interval{t.seq, t.id, t.state, e.Role, e.Agent, e.Token, t.now, e.Lease})
 }
 
+// extended checks an extension of a lease. One that says so may come after the lease: the
+// orchestrator makes those, for an agent that it could not answer.
+func (t *instanceChecker) extended(e instance.LeaseExtended) {
+	prolongs := e.Lapsed && t.claimHeld && e.Token == t.newestClaim().Token
+	if prolongs || t.checkToken("a heartbeat", e.Token) {
+		t.newestClaim().To = e.Lease
+	}
+}
+
 // checkToken reports whether the token is that of the live claim, and a violation
 // if not. what names the event.
 func (t *instanceChecker) checkToken(what string, token uint64) bool {

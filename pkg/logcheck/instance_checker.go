@@ -62,9 +62,7 @@ func (t *instanceChecker) check(e instance.Event, k *Checker) {
 	case instance.Claimed:
 		t.claimed(e)
 	case instance.LeaseExtended:
-		if t.checkToken("a heartbeat", e.Token) {
-			t.newestClaim().To = e.Lease
-		}
+		t.extended(e)
 	case instance.Released:
 		t.checkToken("a release", e.Token)
 		t.endClaim()

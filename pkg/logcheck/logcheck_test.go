@@ -205,6 +205,8 @@ func TestWhatTheEngineMustNotWriteIsNamed(t *testing.T) {
 		"a report of another state":             {put(12, reported(2, "judge", "pat", "todo"), toDone), []string{"12 a from"}},
 		"a heartbeat with a past token": {insert(7, step{14, "b", events(instance.LeaseExtended{Token: 1, Lease: atSecond(40)})}),
 			[]string{"7 b fence"}},
+		"a past lease that is prolonged": {insert(7, step{14, "b", events(instance.LeaseExtended{Token: 1, Lease: atSecond(40), Lapsed: true})}),
+			[]string{"7 b fence"}},
 		"a heartbeat after the lease": {func(s []step) []step { s[4].at = 12; return s }, []string{"5 a fence", "7 a fence"}},
 		"a release with a past token": {put(8, instance.Released{Token: 1, Agent: "bob"}), []string{"8 b fence"}},
 		"a release of what was released": {insert(9, step{16, "b", events(instance.Released{Token: 2, Agent: "eve"})}),

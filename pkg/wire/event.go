@@ -21,7 +21,7 @@ func event(e instance.Event) *pb.Event {
 		return &pb.Event{Event: &pb.Event_Claimed{Claimed: &pb.Claimed{
 			Token: u32(e.Token), Role: e.Role, Agent: e.Agent, Lease: stamp(e.Lease), Lapsed: e.Lapsed, Direct: e.Direct}}}
 	case instance.LeaseExtended:
-		return &pb.Event{Event: &pb.Event_LeaseExtended{LeaseExtended: &pb.LeaseExtended{Token: u32(e.Token), Lease: stamp(e.Lease)}}}
+		return &pb.Event{Event: &pb.Event_LeaseExtended{LeaseExtended: &pb.LeaseExtended{Token: u32(e.Token), Lease: stamp(e.Lease), Lapsed: e.Lapsed}}}
 	case instance.Released:
 		return &pb.Event{Event: &pb.Event_Released{Released: &pb.Released{
 			Token: u32(e.Token), Agent: e.Agent, Reason: e.Reason, Fault: e.Fault, Until: stamp(e.Until)}}}
@@ -115,7 +115,7 @@ func toEvent(p *pb.Event) instance.Event {
 			Lapsed: name(e.GetLapsed()), Direct: e.GetDirect()}
 	case *pb.Event_LeaseExtended:
 		e := p.LeaseExtended
-		return instance.LeaseExtended{Token: uint64(e.GetToken()), Lease: toTime(e.GetLease())}
+		return instance.LeaseExtended{Token: uint64(e.GetToken()), Lease: toTime(e.GetLease()), Lapsed: e.GetLapsed()}
 	case *pb.Event_Released:
 		e := p.Released
 		return instance.Released{Token: uint64(e.GetToken()), Agent: e.GetAgent(), Reason: e.GetReason(), Fault: e.GetFault(),

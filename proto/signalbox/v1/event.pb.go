@@ -876,11 +876,12 @@ func (x *Claimed) GetDirect() bool {
 	return false
 }
 
-// LeaseExtended is a heartbeat.
+// LeaseExtended is a heartbeat, or prolongs a lease that ended while no orchestrator ran.
 type LeaseExtended struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Token         uint32                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
 	Lease         *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=lease,proto3" json:"lease,omitempty"`
+	Lapsed        bool                   `protobuf:"varint,3,opt,name=lapsed,proto3" json:"lapsed,omitempty"` // the lease had ended, and no other agent had the work
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -927,6 +928,13 @@ func (x *LeaseExtended) GetLease() *timestamppb.Timestamp {
 		return x.Lease
 	}
 	return nil
+}
+
+func (x *LeaseExtended) GetLapsed() bool {
+	if x != nil {
+		return x.Lapsed
+	}
+	return false
 }
 
 // Released ends a claim without a result.
@@ -2975,10 +2983,11 @@ const file_signalbox_v1_event_proto_rawDesc = "" +
 	"\x05agent\x18\x03 \x01(\tR\x05agent\x120\n" +
 	"\x05lease\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05lease\x12\x16\n" +
 	"\x06lapsed\x18\x05 \x01(\tR\x06lapsed\x12\x16\n" +
-	"\x06direct\x18\x06 \x01(\bR\x06direct\"W\n" +
+	"\x06direct\x18\x06 \x01(\bR\x06direct\"o\n" +
 	"\rLeaseExtended\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\rR\x05token\x120\n" +
-	"\x05lease\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x05lease\"\x96\x01\n" +
+	"\x05lease\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x05lease\x12\x16\n" +
+	"\x06lapsed\x18\x03 \x01(\bR\x06lapsed\"\x96\x01\n" +
 	"\bReleased\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\rR\x05token\x12\x14\n" +
 	"\x05agent\x18\x02 \x01(\tR\x05agent\x12\x16\n" +
