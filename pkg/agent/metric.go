@@ -39,6 +39,8 @@ func (m *metrics) Ended(job Job, r instance.Result, err error, took time.Duratio
 		how = "asked"
 	case errors.As(err, new(*ErrEscalate)):
 		how = "escalated"
+	case errors.Is(err, errLost):
+		how = "lost"
 	default:
 		how = "given_back"
 	}

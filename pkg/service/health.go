@@ -15,6 +15,7 @@ type Health struct {
 	mu     sync.Mutex
 	phase  error // not nil: not ready, whatever the checks return
 	checks map[string]func(context.Context) error
+	warns  map[string]func(context.Context) error
 }
 
 var (
@@ -34,6 +35,17 @@ func (h *Health) Check(name string, f func(context.Context) error) {
 	h.checks[name] = f
 }
 
+// Warn adds a condition whose failure does not make the service unready: another part of the
+// system has the fault, and a restart of this one would not end it. f is called as in Check.
+func (h *Health) Warn(name string, f func(context.Context) error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.warns == nil {
+		h.warns = map[string]func(context.Context) error{}
+	}
+	h.warns[name] = f
+}
+
 func (h *Health) enter(phase error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -44,6 +56,8 @@ func (h *Health) enter(phase error) {
 type Readiness struct {
 	Ready   bool              `json:"ready"`
 	Reasons map[string]string `json:"reasons,omitempty"` // by check, why it does not hold
+	// Warnings are faults elsewhere that stop work, by condition. The service is ready all the same.
+	Warnings map[string]string `json:"warnings,omitempty"`
 }
 
 // Ready runs all checks.
@@ -53,15 +67,22 @@ func (h *Health) Ready(ctx context.Context) Readiness {
 	if h.phase != nil {
 		reasons["service"] = h.phase.Error()
 	}
-	checks := maps.Clone(h.checks)
+	checks, warns := maps.Clone(h.checks), maps.Clone(h.warns)
 	h.mu.Unlock()
 
-	for name, check := range checks {
-		if err := check(ctx); err != nil {
-			reasons[name] = err.Error()
+	failures(ctx, checks, reasons)
+	warnings := map[string]string{}
+	failures(ctx, warns, warnings)
+	return Readiness{Ready: len(reasons) == 0, Reasons: reasons, Warnings: warnings}
+}
+
+// failures adds the conditions that fail to all, with their errors.
+func failures(ctx context.Context, conditions map[string]func(context.Context) error, all map[string]string) {
+	for name, holds := range conditions {
+		if err := holds(ctx); err != nil {
+			all[name] = err.Error()
 		}
 	}
-	return Readiness{Ready: len(reasons) == 0, Reasons: reasons}
 }
 
 // ServeHTTP responds with 200 if ready, else 503, and a Readiness as JSON.

@@ -255,8 +255,16 @@ func Agent(h *service.Host, js jetstream.JetStream, role string, handler agent.H
 	h.AddBaseOnce("majority", func(ctx context.Context) error {
 		return eventlog.StayWithMajority(ctx, js, eventlog.MajorityEvery, eventlog.MajorityOfQueue(role))
 	})
+	c := client.New(h.NATS, h.Name)
+	answers := &orchestratorWatch{ask: func(ctx context.Context) error {
+		_, err := c.Definition(ctx, "")
+		return err
+	}}
+	answers.register(h.Metrics, role)
+	h.Health.Warn("orchestrator", answers.check)
+	h.AddBase("orchestrator", answers.run)
 	return agent.New(agent.Config{
-		Role: role, Name: h.Name, Grace: h.Grace, JetStream: js, Client: client.New(h.NATS, h.Name), Handler: handler,
+		Role: role, Name: h.Name, Grace: h.Grace, JetStream: js, Client: c, Handler: handler,
 		Log: h.Log, Secrets: secrets, Observer: agent.Observers{agent.NewMetrics(h.Metrics, role), o},
 	})
 }

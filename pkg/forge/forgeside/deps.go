@@ -70,6 +70,7 @@ func (s Settings) open(ctx context.Context, h *service.Host, name string) (d Dep
 	if err := adapter.Register(h.Metrics); err != nil {
 		return d, err
 	}
+	h.Health.Warn("forge", func(context.Context) error { return adapter.Fault() })
 	if d.secrets, err = role.Secrets(h, token); err != nil {
 		return d, err
 	}

@@ -49,6 +49,7 @@ type limiter struct {
 	sharing Sharing // nil: none
 	holders holdings
 	counts  map[count]int
+	fault   string // of the newest answer, one of the faults below; empty: none
 }
 
 // count is what became of requests.
@@ -60,7 +61,15 @@ const (
 	wasUnchanged = "unchanged" // answered as not changed, which is not counted
 	wasShared    = "shared"    // not sent: an equal one was answered
 	wasLimited   = "limited"   // not sent, or refused, because of a limit
-	wasFailed    = "failed"    // not answered
+	wasDenied    = "denied"    // refused, for the credentials are not taken
+	wasFailed    = "failed"    // not answered, or with a fault of the forge
+)
+
+// The faults of a forge, as labels of its metric.
+const (
+	faultDenied = "denied" // it does not take the credentials
+	faultError  = "error"  // it answers with an error of its own, a status of 5xx
+	faultSilent = "silent" // it does not answer
 )
 
 func newLimiter(of string, pace, short time.Duration) *limiter {
@@ -89,6 +98,9 @@ func (l *limiter) around(next http.RoundTripper) http.RoundTripper {
 			}
 			if err != nil {
 				l.lost(who, s, r.URL.Path)
+				if r.Context().Err() == nil { // else the caller gave up
+					l.setFault(faultSilent)
+				}
 				l.countResult(s, wasFailed)
 				return nil, err
 			}
@@ -218,7 +230,14 @@ func (l *limiter) note(who string, s sending, resp *http.Response) (limit *forge
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	limit, news = l.holders.of(who).note(s, resp.StatusCode, resp.Header, body, time.Now())
+	l.fault = ""
 	switch {
+	case resp.StatusCode == http.StatusUnauthorized:
+		l.fault = faultDenied
+		l.counts[count{kindOf(s), wasDenied}]++
+	case resp.StatusCode >= http.StatusInternalServerError:
+		l.fault = faultError
+		l.counts[count{kindOf(s), wasFailed}]++
 	case limit != nil:
 		l.counts[count{kindOf(s), wasLimited}]++
 	case resp.Header.Get(httpcache.XFromCache) != "":
@@ -227,6 +246,20 @@ func (l *limiter) note(who string, s sending, resp *http.Response) (limit *forge
 		l.counts[count{kindOf(s), wasCounted}]++
 	}
 	return limit, news, nil
+}
+
+// setFault notes the fault of the newest request.
+func (l *limiter) setFault(fault string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.fault = fault
+}
+
+// newestFault returns the fault of the newest request, "" if there is none.
+func (l *limiter) newestFault() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.fault
 }
 
 // maxRefusal is how many bytes of a refusal are read.

@@ -197,7 +197,7 @@ func TestALimitIsOfOneHolder(t *testing.T) {
 # TYPE signalbox_forge_left gauge
 signalbox_forge_left{resource="core",token="installation acme"} 0
 signalbox_forge_left{resource="core",token="installation other"} 4000
-# HELP signalbox_forge_requests_total Requests to the forge by kind (read, write, query) and result: counted, unchanged, shared, limited or failed.
+# HELP signalbox_forge_requests_total Requests to the forge by kind (read, write, query) and result: counted, unchanged, shared, limited, denied or failed.
 # TYPE signalbox_forge_requests_total counter
 signalbox_forge_requests_total{kind="read",result="counted"} 4
 signalbox_forge_requests_total{kind="read",result="limited"} 2

@@ -2,19 +2,22 @@ package github
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/signalbox/signalbox/pkg/forge"
 )
 
 // metrics describes the metrics of a client.
-type metrics struct{ requests, limit, left, wait *prometheus.Desc }
+type metrics struct{ requests, limit, left, wait, up *prometheus.Desc }
 
 func newMetrics() metrics {
 	return metrics{
 		requests: prometheus.NewDesc("signalbox_forge_requests_total",
-			"Requests to the forge by kind (read, write, query) and result: counted, unchanged, shared, limited or failed.",
+			"Requests to the forge by kind (read, write, query) and result: counted, unchanged, shared, limited, denied or failed.",
 			[]string{"kind", "result"}, nil),
 		limit: prometheus.NewDesc("signalbox_forge_limit",
 			"Requests an hour that the forge permits, by token or installation, and by resource.", []string{"token", "resource"}, nil),
@@ -22,6 +25,8 @@ func newMetrics() metrics {
 			"Requests that are left in this hour, by token or installation, and by resource.", []string{"token", "resource"}, nil),
 		wait: prometheus.NewDesc("signalbox_forge_limited_seconds",
 			"How long nothing is sent to the forge because of a secondary limit; 0: there is none.", nil, nil),
+		up: prometheus.NewDesc("signalbox_forge_up",
+			"1 if the forge answered the newest request; 0 if not, by reason: denied, error or silent.", []string{"reason"}, nil),
 	}
 }
 
@@ -35,10 +40,24 @@ func (c *Client) Register(r prometheus.Registerer) error {
 	return err
 }
 
+// Fault returns what is wrong with the forge, by the answer to the newest request; nil: nothing
+// is. Its text is for people.
+func (c *Client) Fault() error {
+	switch c.limiter.newestFault() {
+	case faultDenied:
+		return fmt.Errorf("%w: 401; give a token that is valid", forge.ErrUnauthenticated)
+	case faultError:
+		return fmt.Errorf("%w as it should: it has a fault of its own, a status of 5xx; nothing is lost, and all is tried again", forge.ErrUnavailable)
+	case faultSilent:
+		return forge.ErrUnavailable
+	}
+	return nil
+}
+
 // Describe implements prometheus.Collector.
 func (c *Client) Describe(to chan<- *prometheus.Desc) {
 	m := newMetrics()
-	for _, d := range []*prometheus.Desc{m.requests, m.limit, m.left, m.wait} {
+	for _, d := range []*prometheus.Desc{m.requests, m.limit, m.left, m.wait, m.up} {
 		to <- d
 	}
 }
@@ -55,6 +74,11 @@ func (c *Client) Collect(to chan<- prometheus.Metric) {
 		to <- prometheus.MustNewConstMetric(m.left, prometheus.GaugeValue, float64(l.Left), l.Who, l.Resource)
 	}
 	to <- prometheus.MustNewConstMetric(m.wait, prometheus.GaugeValue, max(0, time.Until(until).Seconds()))
+	fault, up := c.limiter.newestFault(), 1.0
+	if fault != "" {
+		up = 0
+	}
+	to <- prometheus.MustNewConstMetric(m.up, prometheus.GaugeValue, up, fault)
 }
 
 // nameOf returns the name of a holder for people. The tokens that a process has had one

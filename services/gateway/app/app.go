@@ -75,6 +75,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	if err := adapter.Register(h.Metrics); err != nil {
 		return err
 	}
+	h.Health.Warn("forge", func(context.Context) error { return adapter.Fault() })
 	token, err := s.Forge.Secret()
 	if err != nil {
 		return err

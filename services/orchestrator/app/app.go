@@ -43,6 +43,10 @@ type Settings struct {
 	AckWait     time.Duration `name:"ack-wait" default:"60s" help:"How long an agent may be silent before its work goes to another; also a claim's lease."`
 	MaxDeliver  int           `name:"max-deliver" default:"50" help:"How often one piece of work is handed out before it is a dead letter."`
 	Budget      []string      `name:"budget" sep:"none" placeholder:"[repo=OWNER/NAME,][role=ROLE,]day=AMOUNT" help:"What a day (UTC) may cost, of one repository (or a pattern, acme/*) or role or of all: 20usd, 500000tokens or 8h of steps. When that is spent, work rests until the day ends. May be repeated."`
+
+	// AgentsEnd says that the agents end with the orchestrator, as those of one process do: no
+	// lease is prolonged after a start.
+	AgentsEnd bool `kong:"-"`
 }
 
 // Setup implements service.Program.
@@ -74,7 +78,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	if err != nil {
 		return err
 	}
-	m := newMetrics(h.Metrics)
+	m := newMetrics(h.Metrics, h.NATS.IsConnected)
 	definitions, err := newRegistry(ctx, buckets.Definitions, s.WorkflowDir, logExchanged(h.Log, m))
 	if err != nil {
 		return err
@@ -110,22 +114,28 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	settings := &settingsWatch{js: js, log: h.Log, metrics: m}
 	h.Health.Check("settings", settings.check)
 	h.AddBase("settings", settings.run)
-	storage := storageWatch{js, h.Log, m, log.Full}
+	storage := &storageWatch{js: js, log: h.Log, metrics: m, full: log.Full}
 	storage.register(h.Metrics)
 	h.Health.Check("storage", storage.check)
+	h.Health.Warn("storage", storage.near)
 	h.AddBase("storage", storage.run)
+	unread := &definitionWatch{js: js, definitions: definitions}
+	unread.register(h.Metrics)
+	h.Health.Warn("definitions", unread.check)
+	h.AddBase("definitions", unread.run)
 	h.AddBase("watermark", func(ctx context.Context) error {
 		<-ctx.Done()
 		return log.Close(context.WithoutCancel(ctx))
 	})
 	h.AddBase("dead letters", func(ctx context.Context) error { return watchDeadLetters(ctx, h.Log, js, m) })
-	q := queueWatch{js, definitions, m, h.Log, func(ctx context.Context) error {
+	q := queueWatch{js, definitions, m, h.Log, new(unserved), func(ctx context.Context) error {
 		all, err := definitions.stored(ctx, js, h.Log)
 		if err != nil {
 			return err
 		}
 		return s.consumers(ctx, js, all)
 	}}
+	h.Health.Warn("agents", q.idle.check)
 	h.AddBase("queues", func(ctx context.Context) error { return q.run(ctx) })
 	o := orchestrator{s, js, entry, guarded, definitions, limits, snapshots, m, &strangers{log: h.Log, metrics: m}, objects{js, code}, budgets}
 	if !s.StandBy {
@@ -176,6 +186,9 @@ func (o orchestrator) serve(ctx context.Context, h *service.Host) error {
 		return err
 	}
 	if err := o.spending(ctx, h, spent); err != nil {
+		return err
+	}
+	if err := o.prolong(ctx, h.Log, e); err != nil {
 		return err
 	}
 	o.timers(h, o.js, e, own, followed, o.definitions, o.metrics)

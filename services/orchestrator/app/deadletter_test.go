@@ -55,7 +55,9 @@ func TestADeadLetterIsLoggedAndCountedOnce(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	logs, ended := make(recorder, 100), make(chan error, 1)
 	running, stop := context.WithCancel(ctx)
-	go func() { ended <- watchDeadLetters(running, slog.New(logs), js, newMetrics(registry)) }()
+	go func() {
+		ended <- watchDeadLetters(running, slog.New(logs), js, newMetrics(registry, func() bool { return true }))
+	}()
 	for { // it has looked where the stream ends
 		info, err := dead.Info(ctx)
 		if err != nil {
@@ -114,7 +116,7 @@ func TestADeadLetterIsLoggedAndCountedOnce(t *testing.T) {
 
 func TestWhatAReplicaDecidedIsCounted(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	m := newMetrics(registry)
+	m := newMetrics(registry, func() bool { return true })
 	at := time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC)
 	before := instance.Instance{Workflow: "issue", State: "received", EnteredAt: at}
 	m.committed(before, instance.Instance{}, instance.Commit{At: at.Add(2 * time.Second), Events: []instance.Event{instance.Claimed{}}})

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -27,7 +28,8 @@ type metrics struct {
 	forbidden *prometheus.CounterVec
 	armed     prometheus.Counter
 	late      prometheus.Histogram
-	active    prometheus.Gauge
+	active    atomic.Bool // this orchestrator answers
+	waiting   *prometheus.GaugeVec
 	foreign   prometheus.Counter
 	exchanged prometheus.Counter
 	settings  *prometheus.CounterVec
@@ -37,7 +39,8 @@ type metrics struct {
 	storage   *prometheus.GaugeVec
 }
 
-func newMetrics(r prometheus.Registerer) *metrics {
+// newMetrics returns the metrics of an orchestrator. connected reports whether it is connected to NATS.
+func newMetrics(r prometheus.Registerer, connected func() bool) *metrics {
 	long := prometheus.ExponentialBuckets(0.01, 4, 12) // 10 ms to 11 h
 	short := prometheus.ExponentialBuckets(0.0002, 2.5, 14)
 	m := &metrics{
@@ -71,8 +74,8 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		armed: prometheus.NewCounter(prometheus.CounterOpts{Name: "signalbox_timers_armed_total", Help: "Timers stored."}),
 		late: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "signalbox_timer_late_seconds",
 			Help: "Time from when a timer was due to when it was recorded.", Buckets: long}),
-		active: prometheus.NewGauge(prometheus.GaugeOpts{Name: "signalbox_on_duty",
-			Help: "1 while this orchestrator answers, 0 while it stands by."}),
+		waiting: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "signalbox_agents_waiting",
+			Help: "Agents that wait at the queue of a role, by role."}, []string{"role"}),
 		forbidden: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "signalbox_requests_forbidden_total",
 			Help: "Requests that the account of their sender may not make, by kind of party and command."}, []string{"party", "command"}),
 		foreign: prometheus.NewCounter(prometheus.CounterOpts{Name: "signalbox_foreign_messages_total",
@@ -91,7 +94,14 @@ func newMetrics(r prometheus.Registerer) *metrics {
 			Help: "Storage of JetStream in bytes, by kind: used, or limit of the account, 0 if it has none."}, []string{"kind"}),
 	}
 	r.MustRegister(m.steps, m.ended, m.stay, m.wait, m.conflicts, m.requests, m.replay, m.pending, m.redeliver, m.lapsed, m.dead,
-		m.timeouts, m.refused, m.armed, m.late, m.active, m.foreign, m.exchanged, m.settings, m.forbidden, m.usd, m.tokens, m.used, m.storage)
+		m.timeouts, m.refused, m.armed, m.late, m.waiting, m.foreign, m.exchanged, m.settings, m.forbidden, m.usd, m.tokens, m.used, m.storage,
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "signalbox_on_duty",
+			Help: "1 while this orchestrator answers, 0 while it stands by or is not connected to NATS."}, func() float64 {
+			if m.active.Load() && connected() {
+				return 1
+			}
+			return 0
+		}))
 	return m
 }
 
@@ -145,13 +155,7 @@ func (m *metrics) spend(workflow, role string, c instance.Cost) {
 }
 
 // setActive records whether this orchestrator is active or stands by.
-func (m *metrics) setActive(active bool) {
-	value := 0.0
-	if active {
-		value = 1
-	}
-	m.active.Set(value)
-}
+func (m *metrics) setActive(active bool) { m.active.Store(active) }
 
 // forbade counts a request that the account of its sender may not make.
 func (m *metrics) forbade(kind, command string) { m.forbidden.WithLabelValues(kind, command).Inc() }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -69,6 +70,7 @@ type queueWatch struct {
 	definitions registry
 	metrics     *metrics
 	log         *slog.Logger
+	idle        *unserved
 	ensure      func(context.Context) error // makes the queues that are missing
 }
 
@@ -121,6 +123,8 @@ func (q queueWatch) look(ctx context.Context, roles []string) {
 			info := c.CachedInfo()
 			q.metrics.pending.WithLabelValues(role).Set(float64(info.NumPending))
 			q.metrics.redeliver.WithLabelValues(role).Set(float64(info.NumRedelivered))
+			q.metrics.waiting.WithLabelValues(role).Set(float64(info.NumWaiting))
+			q.idle.note(role, info.NumPending, info.NumWaiting+info.NumAckPending > 0)
 		case errors.Is(err, jetstream.ErrConsumerNotFound):
 			missing = append(missing, role)
 		}
@@ -139,4 +143,38 @@ func (q queueWatch) look(ctx context.Context, roles []string) {
 	default:
 		q.log.Error("the work queues of roles were deleted, and are made again; find who may do that", "roles", missing)
 	}
+}
+
+// unserved are the roles that have work in their queues, and no agent that takes it.
+type unserved struct {
+	mu    sync.Mutex
+	roles map[string]uint64 // by role, how much work waits
+}
+
+// note takes in how a queue is. served says that an agent waits at it, or has work of it.
+func (u *unserved) note(role string, pending uint64, served bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	delete(u.roles, role)
+	if pending > 0 && !served {
+		if u.roles == nil {
+			u.roles = map[string]uint64{}
+		}
+		u.roles[role] = pending
+	}
+}
+
+// check returns which roles have no agent that takes their work.
+func (u *unserved) check(context.Context) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if len(u.roles) == 0 {
+		return nil
+	}
+	var all []string
+	for role, pending := range u.roles {
+		all = append(all, fmt.Sprintf("%s (%d)", role, pending))
+	}
+	slices.Sort(all)
+	return fmt.Errorf("work waits that no agent takes: %s; see signalbox doctor", strings.Join(all, ", "))
 }

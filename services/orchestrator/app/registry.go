@@ -128,7 +128,7 @@ func (r registry) Source(ctx context.Context, nameOrHash string) ([]byte, string
 	if err != nil {
 		byHash, herr := r.Hashed(ctx, nameOrHash)
 		switch {
-		case errors.Is(herr, workflow.ErrFalseHash):
+		case herr != nil && !errors.Is(herr, workflow.ErrUnknown): // it is stored, and cannot be loaded
 			return nil, "", herr
 		case herr != nil:
 			return nil, "", err

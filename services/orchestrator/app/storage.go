@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -26,10 +27,13 @@ type storageWatch struct {
 	log     *slog.Logger
 	metrics *metrics
 	full    func() error // the newest append that was refused for want of storage
+
+	mu   sync.Mutex
+	last store.Usage // as it was when it was looked at last
 }
 
 // register adds the gauge of refused appends.
-func (w storageWatch) register(r prometheus.Registerer) {
+func (w *storageWatch) register(r prometheus.Registerer) {
 	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "signalbox_storage_full",
 		Help: "1 while JetStream refuses appends for want of storage, else 0."}, func() float64 {
 		if w.full() != nil {
@@ -40,7 +44,7 @@ func (w storageWatch) register(r prometheus.Registerer) {
 }
 
 // run looks at the storage until ctx ends.
-func (w storageWatch) run(ctx context.Context) error {
+func (w *storageWatch) run(ctx context.Context) error {
 	tick := time.NewTicker(storageEvery)
 	defer tick.Stop()
 	warned := false
@@ -55,13 +59,16 @@ func (w storageWatch) run(ctx context.Context) error {
 }
 
 // look sets the gauges, and logs once that a limit is near. It returns whether one is.
-func (w storageWatch) look(ctx context.Context, warned bool) (near bool) {
+func (w *storageWatch) look(ctx context.Context, warned bool) (near bool) {
 	ctx, cancel := context.WithTimeout(ctx, storageEvery)
 	defer cancel()
 	usage, err := store.StorageOf(ctx, w.js)
 	if err != nil {
 		return warned // the server is away, which others say, or does not show it
 	}
+	w.mu.Lock()
+	w.last = usage
+	w.mu.Unlock()
 	w.metrics.storage.WithLabelValues("used").Set(float64(usage.Used))
 	w.metrics.storage.WithLabelValues("limit").Set(float64(usage.Limit))
 	near = usage.Part() >= storageNearlyFull
@@ -72,10 +79,20 @@ func (w storageWatch) look(ctx context.Context, warned bool) (near bool) {
 }
 
 // check returns why JetStream stores nothing.
-func (w storageWatch) check(context.Context) error {
+func (w *storageWatch) check(context.Context) error {
 	err := w.full()
 	if errors.Is(err, store.ErrFull) {
 		return fmt.Errorf("%w; raise the limit of JetStream or make room", err)
 	}
 	return err
+}
+
+// near returns how much of a limit is used, once it is nearly reached.
+func (w *storageWatch) near(context.Context) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.last.Part() < storageNearlyFull {
+		return nil
+	}
+	return fmt.Errorf("%d of the account's %d bytes of JetStream are used; raise the limit or make room", w.last.Used, w.last.Limit)
 }

@@ -183,7 +183,7 @@ func (c Config) setup(ctx context.Context, h *service.Host, s *System, defs []*w
 	}
 	work := workDir(c.Dir)
 	log := orchestrator.Settings{WorkflowDir: c.Dirs, Watermark: filepath.Join(c.Dir, "watermark"), Replicas: 1, Sync: c.Sync,
-		AckWait: cmp.Or(c.AckWait, lease), MaxDeliver: 50, Budget: c.Budgets, AtOnce: c.AtOnce}
+		AckWait: cmp.Or(c.AckWait, lease), MaxDeliver: 50, Budget: c.Budgets, AtOnce: c.AtOnce, AgentsEnd: true}
 	if err := log.Setup(ctx, h); err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/access"
 	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/git"
+	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/subject"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 	"github.com/signalbox/signalbox/services/signalbox/view"
@@ -46,6 +47,7 @@ func (c doctorCommand) Run(ctx context.Context, env *term.Env) error {
 		e.check(ctx, "clock", s.clock)
 	}
 	if e.check(ctx, "orchestrator", s.orchestrator) && stores {
+		e.check(ctx, "lifecycles", s.lifecycles)
 		e.roles(ctx, s)
 	}
 	return e.verdict()
@@ -189,6 +191,33 @@ func (s system) orchestrator(ctx context.Context) finding {
 		return failed("", "no orchestrator answers", "start `signalbox up` or the orchestrator, and look at what it logs")
 	}
 	return finding{"", fine, "answers; it knows " + strings.Join(reply.GetNames(), ", "), ""}
+}
+
+// lifecycles checks that the orchestrator can load each stored definition.
+func (s system) lifecycles(ctx context.Context) finding {
+	js, err := access.JetStream(ctx, s.nats)
+	if err != nil {
+		return failed("", err.Error(), "")
+	}
+	hashes, err := store.ListDefinitions(ctx, js)
+	if err != nil {
+		return finding{"", worry, "not checked: " + err.Error(), ""}
+	}
+	var unread []string
+	for _, hash := range hashes {
+		no := new(instance.Refusal)
+		switch _, err := s.Definition(ctx, hash); {
+		case errors.As(err, &no):
+			unread = append(unread, fmt.Sprintf("%.12s (%s)", hash, no.What))
+		case err != nil:
+			return finding{"", worry, "not checked: " + err.Error(), ""}
+		}
+	}
+	if len(unread) > 0 {
+		return failed("", fmt.Sprintf("the orchestrator cannot load %d of %s, and their instances wait: %s", len(unread),
+			view.Count(len(hashes), "stored definition"), strings.Join(unread, "; ")), "run the version of Signalbox that stored them, or a newer one")
+	}
+	return finding{"", fine, "all of " + view.Count(len(hashes), "stored definition") + " can be loaded", ""}
 }
 
 // Differences of the clocks that are reported: times look wrong; leases go wrong.

@@ -168,11 +168,19 @@ func reach(ctx context.Context, flags github.Flags, repos []string) finding {
 	}
 	if len(repos) == 0 {
 		if _, err := flags.Now(ctx); err != nil {
-			return failed("", err.Error(), "--forge-url is the address of its REST API, such as https://api.github.com/")
+			return failed("", err.Error(), reachAdvice(err))
 		}
 		return finding{"", fine, flags.URL + " answers; --repo OWNER/NAME checks a repository", ""}
 	}
 	return finding{"", fine, flags.URL + " has " + strings.Join(repos, ", "), ""}
+}
+
+// reachAdvice returns what to do about a forge that does not answer as it should.
+func reachAdvice(err error) string {
+	if errors.Is(err, forge.ErrUnavailable) {
+		return "try again later, and look at its status page; if it never answered, --forge-url is the address of its REST API, such as https://api.github.com/"
+	}
+	return "--forge-url is the address of its REST API, such as https://api.github.com/"
 }
 
 func tokenOf(ctx context.Context, flags github.Flags) finding {

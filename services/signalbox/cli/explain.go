@@ -3,11 +3,13 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/access"
+	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/subject"
 	"github.com/signalbox/signalbox/pkg/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
@@ -32,6 +34,10 @@ func (c explainCommand) Run(ctx context.Context, env *term.Env) error {
 			return err
 		}
 		reply, err := s.Definition(ctx, in.GetDefinition())
+		if no := new(instance.Refusal); errors.As(err, &no) {
+			return fmt.Errorf("%s waits: the orchestrator cannot load its definition %.12s (%s); run the version of Signalbox that stored it, or a newer one",
+				c.ID, in.GetDefinition(), no.What)
+		}
 		if err != nil {
 			return err
 		}

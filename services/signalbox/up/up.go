@@ -152,16 +152,22 @@ func (c Command) stopping(env *term.Env, s *allinone.System) {
 	if err != nil {
 		return
 	}
+	fmt.Fprint(env.Stderr, awaited(all, time.Now(), c.Grace))
+}
+
+// awaited says which of the instances the end waits for, as a line; "" if none.
+func awaited(all []*pb.Summary, now time.Time, grace time.Duration) string {
 	var work []string
 	for _, one := range all {
-		if one.GetAgent() != "" && one.GetLease().AsTime().After(time.Now()) {
+		if one.GetAgent() != "" && one.GetLease().AsTime().After(now) {
 			work = append(work, fmt.Sprintf("%s (%s in %s)", one.GetInstance(), cmp.Or(one.GetWorker(), one.GetOwner()), one.GetState()))
 		}
 	}
-	if len(work) > 0 {
-		fmt.Fprintf(env.Stderr, "stopping: waits up to %v for %s; the rest goes on at the next start; Ctrl-C again ends it now\n",
-			c.Grace, term.Line(strings.Join(work, ", ")))
+	if len(work) == 0 {
+		return ""
 	}
+	return fmt.Sprintf("stopping: waits up to %v for %s; the rest goes on at the next start; Ctrl-C again ends it now\n",
+		grace, term.Line(strings.Join(work, ", ")))
 }
 
 // logger returns the logger of the services: all goes into the file, and warnings, or with
