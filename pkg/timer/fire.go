@@ -22,15 +22,13 @@ const (
 // Fire sends the commands of fired timers to the engine, one after the other, until
 // ctx ends. Call it several times to handle several at a time.
 func (k *Keeper) Fire(ctx context.Context) error {
-	failing := false
 	for pause := pacing.Backoff(100*time.Millisecond, 5*time.Second); ; {
-		err := k.fire(ctx, func() { pause.Reset(); failing = false })
+		err := k.fire(ctx, func() { pause.Reset(); k.failing.Store(false) })
 		if ctx.Err() != nil {
 			return nil
 		}
-		if !failing {
+		if k.failing.CompareAndSwap(false, true) {
 			k.Log.Warn("due timers cannot be taken; trying again", "error", err)
-			failing = true
 		}
 		select {
 		case <-ctx.Done():

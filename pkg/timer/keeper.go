@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -60,6 +61,7 @@ type Keeper struct {
 	known      map[timerKey]stored
 	fired      *projection.Changes // instances whose timers fired: the server removed them
 	unreadable map[string]bool     // hashes of definitions that cannot be loaded
+	failing    atomic.Bool         // the log says that due timers cannot be taken, once for all callers of Fire
 }
 
 // stored is a timer in the stream, as far as this process knows.
