@@ -33,6 +33,7 @@ func TestAPlanIsReadFromSectionsAListOrYAML(t *testing.T) {
 			"Plan\n5 b: do after [] at 2: \"\"\n6 x-1: then after [b] at 3: \"Because.\\n\\n    code\"\n12 d: last after [b x-1] at 4: \"\"\n"},
 		"YAML": {"plan.yaml", "title: T\ntasks:\n  - id: a\n    title: A\n    description: |\n      One.\n      Two.\n  - {id: b, title: B, depends_on: [a], priority: 0}\n",
 			"T\n3 a: A after [] at 1: \"One.\\nTwo.\"\n8 b: B after [a] at 0: \"\"\n"},
+		"YAML as Windows writes it":    {"plan.yaml", "\ufefftitle: T\r\ntasks:\r\n  - {id: a, title: A}\r\n", "T\n3 a: A after [] at 1: \"\"\n"},
 		"lines that end as on Windows": {"plan.md", "\ufeff# T\r\n\r\n## a: A\r\n\r\nText.\r\n", "T\n3 a: A after [] at 1: \"Text.\"\n"},
 	} {
 		t.Run(name, func(t *testing.T) {

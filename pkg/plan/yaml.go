@@ -26,6 +26,7 @@ type document struct {
 
 // yaml reads title and tasks: id, title, description, depends_on, priority.
 func (d *draft) yaml(src []byte) {
+	src = yamltext.WithoutMark(src)
 	if err := yamltext.Check(src); err != nil {
 		d.problem(1, "%v", err)
 		return

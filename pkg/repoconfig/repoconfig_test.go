@@ -39,6 +39,9 @@ func TestAFileIsRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if marked, err := repoconfig.Parse("f", []byte("\ufeff"+full)); err != nil || marked.Label != got.Label {
+		t.Errorf("with a byte order mark: %+v, %v", marked, err)
+	}
 	want := repoconfig.Config{
 		Lifecycle: "story", Label: "ai",
 		Policy: map[string]string{"max_iterations": "5", "require_tests": "true", "red_first": "always", "budget_usd": "5",

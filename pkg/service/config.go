@@ -1,6 +1,7 @@
 package service
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/goccy/go-yaml"
+
+	"github.com/signalbox/signalbox/pkg/yamltext"
 )
 
 // config is a file of flag names and values.
@@ -25,7 +28,11 @@ func loadConfig(r io.Reader) (kong.Resolver, error) {
 	if f, ok := r.(*os.File); ok {
 		c.file = f.Name()
 	}
-	if err := yaml.NewDecoder(r).Decode(&c.values); err != nil && !errors.Is(err, io.EOF) {
+	src, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.file, err)
+	}
+	if err := yaml.NewDecoder(bytes.NewReader(yamltext.WithoutMark(src))).Decode(&c.values); err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: %w", c.file, err)
 	}
 	return c, nil

@@ -22,6 +22,7 @@ func TestAFlagWinsOverTheEnvironmentOverTheFileOverTheDefault(t *testing.T) {
 		return path
 	}
 	yaml := write("c.yaml", "brain: from-file\ngrace: 5s\nrepo: [acme/a, acme/b]\nnats: nats://file:1\n")
+	marked := write("m.yaml", "\ufeffbrain: from-marked\r\n")
 	json := write("c.json", `{"brain": "from-json", "grace": "6s"}`)
 	tests := []struct {
 		name  string
@@ -34,6 +35,7 @@ func TestAFlagWinsOverTheEnvironmentOverTheFileOverTheDefault(t *testing.T) {
 	}{
 		{name: "nothing given: the default", brain: "rules", grace: 30 * time.Second, nats: "nats://127.0.0.1:4222"},
 		{name: "a YAML file", args: []string{"--config", yaml}, brain: "from-file", grace: 5 * time.Second, repo: []string{"acme/a", "acme/b"}, nats: "nats://file:1"},
+		{name: "a YAML file with a byte order mark", args: []string{"--config", marked}, brain: "from-marked", grace: 30 * time.Second, nats: "nats://127.0.0.1:4222"},
 		{name: "a JSON file", args: []string{"--config", json}, brain: "from-json", grace: 6 * time.Second, nats: "nats://127.0.0.1:4222"},
 		{name: "a file named by the environment", env: map[string]string{"SIGNALBOX_CONFIG": json}, brain: "from-json", grace: 6 * time.Second, nats: "nats://127.0.0.1:4222"},
 		{

@@ -32,6 +32,7 @@ type reader struct {
 // parse returns the one document's body, or nil after reporting why not.
 func (r *reader) parse(src []byte) (body ast.Node) {
 	start := Position{File: r.file, Line: 1}
+	src = yamltext.WithoutMark(src)
 	if len(src) > maxSource {
 		r.add(start, "definition of %d bytes, want at most %d", len(src), maxSource)
 		return nil

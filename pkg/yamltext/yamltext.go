@@ -4,6 +4,8 @@
 package yamltext
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 
 	"github.com/goccy/go-yaml"
@@ -23,6 +25,9 @@ const (
 func Check(src []byte) error {
 	if len(src) > MaxBytes {
 		return fmt.Errorf("%d bytes of YAML, want at most %d", len(src), MaxBytes)
+	}
+	if bytes.HasPrefix(src, []byte("\xff\xfe")) || bytes.HasPrefix(src, []byte("\xfe\xff")) {
+		return errors.New("the text is UTF-16: save it as UTF-8")
 	}
 	if line := run(src); line > 0 {
 		return deep(line)
@@ -76,8 +81,16 @@ func run(src []byte) int {
 	return 0
 }
 
+// bom is the byte order mark that some editors put before UTF-8.
+const bom = "\ufeff"
+
+// WithoutMark returns a text without its byte order mark, which the parser takes for a part of
+// the first key.
+func WithoutMark(src []byte) []byte { return bytes.TrimPrefix(src, []byte(bom)) }
+
 // Unmarshal decodes a text within the limits. A text that trips the parser is an error.
 func Unmarshal(src []byte, v any, options ...yaml.DecodeOption) (err error) {
+	src = WithoutMark(src)
 	if err := Check(src); err != nil {
 		return err
 	}
