@@ -81,6 +81,14 @@ func valueType(value any) *cel.Type {
 	return cel.StringType
 }
 
+// kindOf names the type of a value, and says how people write it.
+func kindOf(value any) string {
+	if _, is := value.(bool); is { // a text such as yes, no, on or off is none
+		return "bool: write true or false"
+	}
+	return valueType(value).String()
+}
+
 // condition compiles a guard that holds or does not.
 func (c *compiler) condition(g Guard, ps *problems) Guard {
 	if g.Always() {

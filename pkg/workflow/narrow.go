@@ -58,7 +58,7 @@ func (d *Definition) Narrows(name, value string) error {
 	}
 	got, ok := convert(value, old)
 	if !ok {
-		return fmt.Errorf("policy %s: %q is no %s", name, value, valueType(old))
+		return fmt.Errorf("policy %s: %q is no %s", name, value, kindOf(old))
 	}
 	switch n := narrowing(name); {
 	case n.way == fixed:

@@ -23,7 +23,7 @@ func (d *Definition) WithPolicy(values map[string]any) (*Definition, error) {
 		}
 		value, ok := convert(values[name], old)
 		if !ok {
-			ps.add(Position{File: d.Name}, "policy %s: %v is no %s", name, values[name], valueType(old))
+			ps.add(Position{File: d.Name}, "policy %s: %v is no %s", name, values[name], kindOf(old))
 			continue
 		}
 		c.Policy[name] = value

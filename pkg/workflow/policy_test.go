@@ -34,6 +34,15 @@ func TestWithPolicyConvertsToTheDefaultsType(t *testing.T) {
 	}
 }
 
+func TestAPolicyThatIsYesOrNoIsRefusedWithTheRemedy(t *testing.T) {
+	d := loaded(t, strings.Replace(small, "sure: 0.5", "sure: 0.5, strict: true", 1))
+	for _, word := range []string{"yes", "no", "on", "off", "n"} {
+		if _, err := d.WithPolicy(map[string]any{"strict": word}); err == nil || !strings.Contains(err.Error(), word+" is no bool: write true or false") {
+			t.Errorf("%s: %v", word, err)
+		}
+	}
+}
+
 func TestWithPolicyGivesAnotherDefinition(t *testing.T) {
 	d := loaded(t, small)
 	other, err := d.WithPolicy(map[string]any{"most": 1})
