@@ -148,6 +148,15 @@ func TestRepositoriesFromWhatThereIs(t *testing.T) {
 			}
 		}
 	})
+	t.Run("a branch that shares its name with a tag is the default branch", func(t *testing.T) {
+		g := git.New(source(t)).WithIdentity("x", "x@example.test")
+		gittest.Run(t, g, "checkout", "-q", "-b", "trunk")
+		gittest.Run(t, g, "tag", "trunk")
+		must(t, w.CreateRepo(t.Context(), "acme/tagged", g.Dir()))
+		if _, body := w.ask(t, "GET", "/repos/acme/tagged", adaToken, ""); !strings.Contains(body, `"default_branch":"trunk"`) {
+			t.Errorf("repository = %s", body)
+		}
+	})
 	t.Run("a detached HEAD leaves main", func(t *testing.T) {
 		g := git.New(source(t))
 		gittest.Run(t, g, "checkout", "-q", "--detach")

@@ -35,9 +35,12 @@ func openRepository(ctx context.Context, dir, base string) (source, error) {
 	}
 	s := source{dir: root, branch: base, git: reader(root)}
 	if s.branch == "" {
-		if s.branch, err = s.git.Run(ctx, "symbolic-ref", "--short", "-q", "HEAD"); err != nil {
+		// The short name of a branch that shares its name with a tag would be heads/NAME.
+		ref, err := s.git.Run(ctx, "symbolic-ref", "-q", "HEAD")
+		if err != nil {
 			return s, errors.New("HEAD is detached: check out a branch, or name one with --base")
 		}
+		s.branch = strings.TrimPrefix(ref, "refs/heads/")
 	}
 	if s.head, err = s.git.Run(ctx, "rev-parse", "--verify", "-q", "refs/heads/"+s.branch+"^{commit}"); err != nil {
 		if base != "" {

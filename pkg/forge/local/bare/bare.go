@@ -125,8 +125,9 @@ func (r Repo) Create(ctx context.Context, from, only string) (branch string, err
 // defaultBranch returns the branch that the source has checked out, else main, else
 // master, else the first branch of the copy.
 func defaultBranch(ctx context.Context, source, copied git.Runner) (string, error) {
-	if head, err := source.Run(ctx, "symbolic-ref", "-q", "--short", "HEAD"); err == nil {
-		return head, nil
+	// The short name of a branch that shares its name with a tag would be heads/NAME.
+	if head, err := source.Run(ctx, "symbolic-ref", "-q", "HEAD"); err == nil {
+		return strings.TrimPrefix(head, "refs/heads/"), nil
 	} else if git.ExitCode(err) != 1 {
 		return "", err
 	}
