@@ -23,7 +23,8 @@ type RivalReader interface {
 // branchPrefixes begin the names of the branches that we push.
 var branchPrefixes = []string{"signalbox/", "agent/"}
 
-// Rival looks for another open pull request that closes the job's issue, and says which, and
+// Rival looks for another open pull request that closes the job's issue, or says so in words
+// that the forge does not read, and says which, and
 // what people can do about it; "" if there is none. One of ours is known by what is
 // structural: its author, the marker of the instance, and a branch of ours in the repository
 // itself. It is a rival if its branch has no commit of this work, as after a restore of the
@@ -44,7 +45,7 @@ func Rival(ctx context.Context, from RivalReader, g Gate, job agent.Job, repo fo
 		return "", err
 	}
 	for _, m := range mentions {
-		if !m.Closes || m.State != "open" {
+		if m.State != "open" {
 			continue
 		}
 		pr, err := from.PullRequest(ctx, job.Issue.Repo, m.Number)
@@ -53,6 +54,9 @@ func Rival(ctx context.Context, from RivalReader, g Gate, job agent.Job, repo fo
 		}
 		if err != nil {
 			return "", err
+		}
+		if !m.Closes && !claims(pr.Title+"\n"+pr.Body, job.Issue.Number) {
+			continue
 		}
 		ours := pr.Author.Login == self && strings.EqualFold(pr.HeadRepo, repo.Name) &&
 			strings.Contains(pr.Body, rules.Marker(job.Instance, "pull-request")) &&
