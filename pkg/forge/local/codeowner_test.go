@@ -92,7 +92,7 @@ func TestTheLastPatternThatMatchesAFileSaysWhoOwnsIt(t *testing.T) {
 	w := newEnv(t, withOwners)
 	work := w.clone(t, robToken)
 	own(t, work, ".github/CODEOWNERS", "# Who owns what", "*  @ann", "/docs/  @Bob # in other letters", "*.go  @ada @bob", "/free/",
-		"/team/  @acme/team dev@example.test", "/read/  @max", "/gone/  @nobody", "/own/  @rob", "/wrong/  @rob[bot]", "/ @eve", "/eve/  @eve @bob")
+		"/team/  @acme/team dev@example.test", "/read/  @max", "/gone/  @nobody", "/own/  @rob", "/wrong/  @rob[bot]", "/ @eve", "/eve/  @eve @bob", `/with\ space/  @bob`)
 	for n, tc := range []struct{ what, file, want string }{
 		{"a file that only the star matches is its owner's", "a.txt", "ann"},
 		{"a directory's is the directory's owner's", "docs/deep/a.txt", "bob"},
@@ -104,6 +104,7 @@ func TestTheLastPatternThatMatchesAFileSaysWhoOwnsIt(t *testing.T) {
 		{"an App owns nothing by its name", "own/a.txt", ""},
 		{"a line that is wrong does not count", "wrong/a.txt", "ann"},
 		{"of two owners one may be nobody here", "eve/a.txt", "bob"},
+		{"a space in a pattern is escaped", "with space/a.txt", "bob"},
 	} {
 		t.Run(tc.what, func(t *testing.T) {
 			branch := fmt.Sprint("topic-", n)
