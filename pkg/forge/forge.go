@@ -100,6 +100,7 @@ type PullRequest struct {
 	Mergeable      *bool  // there is no conflict; says nothing of rules
 	MergeableState string // clean, has_hooks, unstable, blocked, behind, dirty, draft or unknown
 	Labels         []string
+	Requested      []int64 // ids of the people whose review is requested now
 	HeadRef        string
 	HeadSHA        string
 	HeadRepo       string // owner/name; "" if the fork is deleted

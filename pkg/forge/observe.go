@@ -72,7 +72,7 @@ func (o *observation) read() (merge.Snapshot, error) {
 	o.s = merge.Snapshot{
 		Repo: o.Repo, Number: o.Number, Head: pr.HeadSHA, Title: pr.Title, State: pr.State, Merged: pr.Merged, MergeSHA: pr.MergeSHA, Draft: pr.Draft,
 		HeadRef: pr.HeadRef, HeadRepo: pr.HeadRepo, BaseRef: pr.BaseRef, Mergeable: pr.Mergeable, MergeableState: pr.MergeableState,
-		Labels: pr.Labels, Self: person(self), Author: person(pr.Author),
+		Labels: pr.Labels, Requested: pr.Requested, Self: person(self), Author: person(pr.Author),
 	}
 	o.protection()
 	o.checks()
@@ -93,7 +93,11 @@ func (o *observation) read() (merge.Snapshot, error) {
 	if again.HeadSHA != o.s.Head {
 		o.s.Moved = again.HeadSHA
 	}
+	if again.BaseRef != o.s.BaseRef {
+		o.s.Unread = append(o.s.Unread, merge.Unread{Part: merge.PartProtection, Why: "the base became " + again.BaseRef + " while it was read"})
+	}
 	o.s.State, o.s.Merged, o.s.MergeSHA, o.s.Draft, o.s.Labels = again.State, again.Merged, again.MergeSHA, again.Draft, again.Labels
+	o.s.Requested = again.Requested
 	o.s.Mergeable, o.s.MergeableState, o.s.BaseRef = again.Mergeable, again.MergeableState, again.BaseRef
 	o.s.ReadAt = o.Now().UTC()
 	return o.s, nil
@@ -238,7 +242,7 @@ func (o *observation) reviews() {
 
 func (o *observation) reviewState() {
 	if s, ok := ask(o, merge.PartReviewState, func() (ReviewState, error) { return o.from.ReviewState(o.ctx, o.Repo, o.Number) }); ok {
-		o.s.Decision, o.s.Threads, o.s.Methods = s.Decision, s.Threads, s.Methods
+		o.s.Decision, o.s.Threads, o.s.Methods, o.s.Retargeted = s.Decision, s.Threads, s.Methods, s.Retargeted
 	}
 }
 

@@ -37,6 +37,12 @@ func TestTheWorldIsJudgedAsItIs(t *testing.T) {
 			w.head = w.push("rob", "story/1", "b.txt", "two\n")
 			w.report("ci", "success")
 		}, merge.GateApprovals, merge.Pending, "0 of 1"},
+		{"approval of a person who is asked again", func(w *env) { w.do("rob", "POST", "/pulls/1/requested_reviewers", `{"reviewers":["ada"]}`) },
+			merge.GateApprovals, merge.Pending, "0 of 1"},
+		{"approval from before the base was changed", func(w *env) {
+			w.push("ada", "release", "b.txt", "release\n")
+			w.do("ada", "PATCH", "/pulls/1", `{"base":"release"}`)
+		}, merge.GateApprovals, merge.Pending, "0 of 1"},
 		{"checks pending", func(w *env) { w.report("e2e", "pending") }, merge.GateNoFailingChecks, merge.Pending, "awaited: e2e"},
 		{"checks failing", func(w *env) { w.report("e2e", "failure") }, merge.GateNoFailingChecks, merge.Fail, "not green: e2e"},
 		{"checks neutral", func(w *env) {
@@ -150,6 +156,29 @@ func TestHeadThatMovesWhileItIsRead(t *testing.T) {
 	report := merge.Assess(s, merge.Rules{Branch: "story/1"})
 	if g := report.Gate(merge.GateHeadIsOurs); report.Verdict != merge.Unknown || g.Verdict != merge.Unknown {
 		t.Errorf("%s: %+v", report.Verdict, g)
+	}
+}
+
+// TestABaseThatChangesWhileItIsReadIsUnknown has a person choose another base in the middle of
+// a reading.
+func TestABaseThatChangesWhileItIsReadIsUnknown(t *testing.T) {
+	var changing atomic.Pointer[func()]
+	w := newEnv(t, func(c *local.Config) {
+		c.Fault = func(r *http.Request) *local.Fault {
+			if change := changing.Load(); change != nil && strings.HasSuffix(r.URL.Path, "/activity") && changing.CompareAndSwap(change, nil) {
+				(*change)()
+			}
+			return nil
+		}
+	})
+	w.green()
+	w.push("ada", "release", "b.txt", "release\n")
+	change := func() { w.do("ada", "PATCH", "/pulls/1", `{"base":"release"}`) }
+	changing.Store(&change)
+	s := w.observe()
+	report := merge.Assess(s, merge.Rules{Branch: "story/1"})
+	if g := report.Gate(merge.GateRequiredChecks); s.BaseRef != "release" || g.Verdict != merge.Unknown || !strings.Contains(g.Reason, "the base became release") {
+		t.Errorf("of %s: %+v", s.BaseRef, g)
 	}
 }
 

@@ -62,6 +62,8 @@ type ReviewState struct {
 	Threads  []Thread
 	// Methods are the merge methods that the repository allows: merge, squash, rebase.
 	Methods []string
+	// Retargeted is when the pull request got its present base; zero if it was opened with it.
+	Retargeted time.Time
 }
 
 // Thread is a conversation on lines of the change, with the ids of its first

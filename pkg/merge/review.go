@@ -49,6 +49,10 @@ func (in assessment) approval(r Review) (Verdict, string) {
 		return Fail, "approved, but is a bot"
 	case stale:
 		return Fail, fmt.Sprintf("approved %s, an earlier commit", short(r.Commit))
+	case !in.r.StaleApprovals && !in.s.Retargeted.IsZero() && !r.At.After(in.s.Retargeted): // forges count whole seconds
+		return Fail, fmt.Sprintf("approved before the base became %s", in.s.BaseRef)
+	case slices.Contains(in.s.Requested, r.By.ID):
+		return Fail, "approved, and is asked to review it again"
 	case r.By.canWrite() == Fail:
 		return Fail, "approved, but may only " + r.By.Permission
 	}

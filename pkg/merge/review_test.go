@@ -2,6 +2,7 @@ package merge_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/signalbox/signalbox/pkg/merge"
 )
@@ -55,6 +56,11 @@ func TestApprovals(t *testing.T) {
 		{"that of an earlier commit is stale", reviews(review(1, ada, "APPROVED", older, 10)), nil, merge.Pending, ""},
 		{"unless the rules take it", reviews(review(1, ada, "APPROVED", older, 10)), stale, merge.Pass, ""},
 		{"but not against the branch's own", protected(merge.Protection{DismissStale: true}, reviews(review(1, ada, "APPROVED", older, 10))), stale, merge.Pending, ""},
+		{"that of a person who is asked again does not count", func(s *merge.Snapshot) { s.Requested = []int64{ada.ID} }, nil, merge.Pending, "0 of 1"},
+		{"that of others does", func(s *merge.Snapshot) { s.Requested = []int64{bob.ID} }, nil, merge.Pass, ""},
+		{"one from before the base was changed is stale", func(s *merge.Snapshot) { s.Retargeted = s.Reviews[0].At }, nil, merge.Pending, "0 of 1"},
+		{"also unless the rules take it", func(s *merge.Snapshot) { s.Retargeted = s.Reviews[0].At }, stale, merge.Pass, ""},
+		{"one from after that counts", func(s *merge.Snapshot) { s.Retargeted = s.Reviews[0].At.Add(-time.Second) }, nil, merge.Pass, ""},
 		{"who pushed last does not approve if the branch says so", protected(merge.Protection{LastPush: true}, func(s *merge.Snapshot) { s.Pushes[0].By = ada }), nil, merge.Pending, ""},
 		{"others do", protected(merge.Protection{LastPush: true}, approved), nil, merge.Pass, ""},
 		{"a last push nobody knows leaves it open", protected(merge.Protection{LastPush: true}, func(s *merge.Snapshot) { s.Pushes = nil }), nil, merge.Unknown, ""},
@@ -88,6 +94,9 @@ func TestNoChangesRequested(t *testing.T) {
 		{"nobody does", nil, nil, merge.Pass, "nobody"},
 		{"a person does", reviews(review(1, ada, "CHANGES_REQUESTED", head, 10)), nil, merge.Fail, "requested by ada"},
 		{"of an earlier commit as well", reviews(review(1, ada, "CHANGES_REQUESTED", older, 10)), nil, merge.Fail, "ada"},
+		{"a review that is requested again does not end that", func(s *merge.Snapshot) {
+			s.Reviews, s.Requested = []merge.Review{review(1, ada, "CHANGES_REQUESTED", head, 10)}, []int64{ada.ID}
+		}, nil, merge.Fail, "ada"},
 		{"another's approval does not end that", reviews(review(1, ada, "CHANGES_REQUESTED", head, 10), review(2, bob, "APPROVED", head, 11)), nil, merge.Fail, "ada"},
 		{"their own does", reviews(review(1, ada, "CHANGES_REQUESTED", head, 10), review(2, ada, "APPROVED", head, 11)), nil, merge.Pass, ""},
 		{"a dismissal does", reviews(review(1, ada, "DISMISSED", head, 10)), nil, merge.Pass, ""},

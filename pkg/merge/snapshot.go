@@ -38,10 +38,15 @@ type Snapshot struct {
 	Checks     []Check    `json:"checks,omitempty"`
 	Reviews    []Review   `json:"reviews,omitempty"`
 	Decision   string     `json:"decision,omitempty"` // GitHub's reviewDecision; empty says that no rule demands a review
-	Threads    []Thread   `json:"threads,omitempty"`
-	Comments   []Comment  `json:"comments,omitempty"`
-	Pushes     []Push     `json:"pushes,omitempty"` // of the head branch
-	Queued     *Queued    `json:"queued,omitempty"` // in the merge queue, where the base has one
+	// Requested are the ids of the people whose review is requested now. A person who has
+	// reviewed is among them if the review was requested again.
+	Requested []int64 `json:"requested,omitempty"`
+	// Retargeted is when the pull request got its present base; zero if it was opened with it.
+	Retargeted time.Time `json:"retargeted,omitzero"`
+	Threads    []Thread  `json:"threads,omitempty"`
+	Comments   []Comment `json:"comments,omitempty"`
+	Pushes     []Push    `json:"pushes,omitempty"` // of the head branch
+	Queued     *Queued   `json:"queued,omitempty"` // in the merge queue, where the base has one
 
 	// The caller adds what follows: the forge does not have it.
 

@@ -75,6 +75,9 @@ func pullRequest(repo string, row *github.PullRequest) forge.PullRequest {
 	for _, l := range row.Labels {
 		pr.Labels = append(pr.Labels, l.GetName())
 	}
+	for _, u := range present(row.RequestedReviewers) {
+		pr.Requested = append(pr.Requested, u.GetID())
+	}
 	if pr.Merged { // before, it is a commit that only tries the merge
 		pr.MergeSHA = row.GetMergeCommitSHA()
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/go-github/v60/github"
 
@@ -74,6 +75,9 @@ func (c *Client) ReviewState(ctx context.Context, repo string, number int) (forg
 		}
 		pr := answer.Repository.PullRequest
 		s.Decision, s.Methods = pr.ReviewDecision, answer.methods()
+		for _, r := range pr.Retargetings.Nodes {
+			s.Retargeted = r.CreatedAt
+		}
 		for _, t := range pr.ReviewThreads.Nodes {
 			thread := forge.Thread{ID: t.ID, Resolved: t.IsResolved, Outdated: t.IsOutdated, Path: t.Path, Line: t.Line}
 			for _, m := range t.Comments.Nodes {
@@ -92,7 +96,10 @@ type reviewState struct {
 
 		PullRequest struct {
 			ReviewDecision string
-			ReviewThreads  struct {
+			Retargetings   struct {
+				Nodes []struct{ CreatedAt time.Time }
+			} `json:"timelineItems"`
+			ReviewThreads struct {
 				PageInfo cursor
 				Nodes    []struct {
 					ID                     string

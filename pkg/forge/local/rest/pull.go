@@ -269,7 +269,9 @@ func editPull(c *call) (int, any, error) {
 			return err
 		}
 		p := *edited.Pull
-		p.Base = deref(in.Base, p.Base)
+		if base := deref(in.Base, p.Base); base != p.Base {
+			p.Before, p.Base, p.Rebased = p.Base, base, &store.Edit{By: c.User.ID, At: t.Now}
+		}
 		if edited.Open() && (in.Base != nil || in.State != nil) {
 			if err := c.locate(&p); err != nil {
 				return err

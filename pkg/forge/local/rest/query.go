@@ -169,7 +169,7 @@ func (c *call) gqlPull(i store.Issue) object {
 	return object{
 		"__typename": "PullRequest", "id": nodeID("PullRequest", i.ID), "number": i.Number, "title": i.Title, "state": state, "updatedAt": i.Updated.UTC().Format(time.RFC3339),
 		"isDraft": i.Pull.Draft, "url": c.view().IssueURL(c.Repo, i), "author": c.gqlActor(i.Author),
-		"headRefOid": i.Pull.HeadSHA, "isInMergeQueue": c.gqlEntry(i) != nil, "mergeQueueEntry": c.gqlEntry(i), "timelineItems": c.gqlRemovals(i),
+		"headRefOid": i.Pull.HeadSHA, "isInMergeQueue": c.gqlEntry(i) != nil, "mergeQueueEntry": c.gqlEntry(i), "timelineItems": c.gqlTimeline(i),
 		"reviewDecision": field(func(map[string]any) (any, error) {
 			judge, err := c.Forge.Judge(c.Context(), r, i)
 			return optional(judge.Decision()), err

@@ -232,14 +232,24 @@ func (c *call) gqlEntry(i store.Issue) object {
 	}
 }
 
-// gqlRemovals returns the last end of a place in the merge queue.
-func (c *call) gqlRemovals(i store.Issue) object {
-	nodes := []object{}
-	if u := i.Pull.Unqueued; u != nil {
-		nodes = append(nodes, object{
-			"__typename": "RemovedFromMergeQueueEvent", "id": nodeID("RemovedFromMergeQueueEvent", i.ID), "reason": u.Reason,
-			"createdAt": u.At.UTC().Format(time.RFC3339), "actor": c.gqlActor(u.By),
-		})
+// gqlTimeline returns the last change of the base and the last end of a place in the merge
+// queue, of the kinds that the arguments name.
+func (c *call) gqlTimeline(i store.Issue) field {
+	return func(in map[string]any) (any, error) {
+		asked, _ := in["itemTypes"].([]any)
+		nodes := []object{}
+		if e := i.Pull.Rebased; e != nil && slices.Contains(asked, any("BASE_REF_CHANGED_EVENT")) {
+			nodes = append(nodes, object{
+				"__typename": "BaseRefChangedEvent", "id": nodeID("BaseRefChangedEvent", i.ID), "createdAt": e.At.UTC().Format(time.RFC3339),
+				"actor": c.gqlActor(e.By), "previousRefName": i.Pull.Before, "currentRefName": i.Pull.Base,
+			})
+		}
+		if u := i.Pull.Unqueued; u != nil && slices.Contains(asked, any("REMOVED_FROM_MERGE_QUEUE_EVENT")) {
+			nodes = append(nodes, object{
+				"__typename": "RemovedFromMergeQueueEvent", "id": nodeID("RemovedFromMergeQueueEvent", i.ID), "reason": u.Reason,
+				"createdAt": u.At.UTC().Format(time.RFC3339), "actor": c.gqlActor(u.By),
+			})
+		}
+		return object{"nodes": nodes, "totalCount": len(nodes), "pageInfo": object{"hasNextPage": false, "endCursor": nil}}, nil
 	}
-	return object{"nodes": nodes, "totalCount": len(nodes), "pageInfo": object{"hasNextPage": false, "endCursor": nil}}
 }

@@ -106,6 +106,8 @@ type Pull struct {
 	Asked    []int64    `json:"asked,omitempty"` // reviewers requested
 	Queued   *Queued    `json:"queued,omitempty"`
 	Unqueued *Unqueued  `json:"unqueued,omitempty"` // how its last place in the queue ended without a merge
+	Before   string     `json:"before,omitempty"`   // the base that it had before
+	Rebased  *Edit      `json:"rebased,omitempty"`  // the last change of its base
 }
 
 // Queued is a place in the merge queue of the base.
