@@ -39,6 +39,14 @@ func TestDraftIsMarkedReadyAndMerged(t *testing.T) {
 	}
 }
 
+func TestWhereThereAreNoDraftsAPullRequestIsOpenedAsNone(t *testing.T) {
+	w := newEnv(t, func(c *local.Config) { c.NoDrafts = true })
+	pr := w.propose(t, forge.NewPullRequest{Draft: true})
+	if pr.Draft || pr.Number != 1 || pr.State != "open" {
+		t.Errorf("pull request = %+v", pr)
+	}
+}
+
 func TestMergeRefusedIsToldApart(t *testing.T) {
 	w := newEnv(t)
 	ctx := t.Context()

@@ -3,6 +3,7 @@ package github
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"net/url"
 
 	"github.com/google/go-github/v60/github"
@@ -95,15 +96,23 @@ func (c *Client) RemoveLabel(ctx context.Context, repo string, number int, label
 }
 
 // CreatePullRequest proposes a branch of the repository itself. One that is
-// proposed already is ErrInvalid.
+// proposed already is ErrInvalid. Where the plan of the repository has no drafts, the pull
+// request is opened as one that is no draft: see its Draft.
 func (c *Client) CreatePullRequest(ctx context.Context, repo string, in forge.NewPullRequest) (forge.PullRequest, error) {
 	owner, name, err := split(repo)
 	if err != nil {
 		return forge.PullRequest{}, err
 	}
-	row, _, err := c.api.PullRequests.Create(ctx, owner, name, &github.NewPullRequest{
-		Title: &in.Title, Body: &in.Body, Head: &in.Head, Base: &in.Base, Draft: &in.Draft,
-	})
+	create := func(draft bool) (*github.PullRequest, error) {
+		row, _, err := c.api.PullRequests.Create(ctx, owner, name, &github.NewPullRequest{
+			Title: &in.Title, Body: &in.Body, Head: &in.Head, Base: &in.Base, Draft: &draft,
+		})
+		return row, err
+	}
+	row, err := create(in.Draft)
+	if said, ok := refusal(err, http.StatusUnprocessableEntity); ok && in.Draft && says(said, "draft pull requests are not supported") {
+		row, err = create(false)
+	}
 	if err != nil {
 		return forge.PullRequest{}, explain(ctx, fmt.Sprintf("propose %s for %s of %s", in.Head, in.Base, repo), err)
 	}

@@ -79,6 +79,8 @@ type Config struct {
 	Logger *slog.Logger
 	// Denied gets each request with credentials that are nobody's; nil: Logger gets them.
 	Denied *httpserver.Refusals
+	// NoDrafts refuses draft pull requests, as GitHub does in private repositories of some plans.
+	NoDrafts bool
 	// Computing is how many answers say that the mergeability of a pull request is being
 	// computed, each time its head or base has moved.
 	Computing int
@@ -133,7 +135,7 @@ func Open(config Config) (*Forge, error) {
 		return nil, fmt.Errorf("local forge: %w", err)
 	}
 	limits := rest.Config{RateLimit: config.RateLimit, Secondary: config.Secondary, Computing: config.Computing, Lagging: config.Lagging, Late: config.Late, Delivery: config.Delivery,
-		Stale: config.Stale, ComputingFor: config.ComputingFor}
+		Stale: config.Stale, ComputingFor: config.ComputingFor, NoDrafts: config.NoDrafts}
 	return &Forge{host: h, config: config, rest: rest.New(h, limits), sessions: web.NewSessions(config.Now)}, nil
 }
 

@@ -46,6 +46,9 @@ func (h *handler) openPullRequest(ctx context.Context, job agent.Job) (instance.
 		return instance.Result{}, forgeside.Classify(err)
 	}
 	r := instance.Result{Status: instance.Success, ConfidenceScore: 1, Summary: fmt.Sprintf("pull request #%d is open: %s", pr.Number, pr.URL)}
+	if isDraft(job) && !pr.Draft {
+		r.Summary += " (no draft, though nothing shows that the work is right: the repository has none, or a person ended it)"
+	}
 	c, err := h.post(ctx, job.Instance, job.Issue, openedKey, rules.Opened(pr.Number, pr.URL))
 	switch {
 	case err == nil:

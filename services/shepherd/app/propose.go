@@ -58,6 +58,9 @@ func (s *shepherd) propose(ctx context.Context, job agent.Job) (instance.Result,
 	}
 	r := done(fmt.Sprintf("pull request #%d is open: %s", pr.Number, pr.URL),
 		"prNumber", strconv.Itoa(pr.Number), "branch", branch, "pushed", job.Head, "seen", listed(nil))
+	if !pr.Draft && job.Vars["branch"] == "" { // the repository has no drafts, so nobody ended one
+		r = forgeside.WithData(r, "readied", readiedByUs)
+	}
 	r.Base, r.Bundle = adopted.Base, adopted.Bundle
 	return r, nil
 }

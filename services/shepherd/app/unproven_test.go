@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/forge/local"
 )
 
 func TestAnUnprovenDraftIsNeverMergedByUs(t *testing.T) {
@@ -21,6 +22,19 @@ func TestAnUnprovenDraftIsNeverMergedByUs(t *testing.T) {
 	w.ann.ready(s.pull)
 	s.tell()
 	s.reaches("merged")
+}
+
+func TestUnprovenWorkIsHeldWhereTheRepositoryHasNoDrafts(t *testing.T) {
+	w := newEnvOf(t, func(c *local.Config) { c.NoDrafts = true })
+	w.does(func(agent.Job) change { return change{file: "a.txt", text: "a\n", unproven: true} })
+	s := w.begin("US-1", 0).proposed()
+	w.bob.status(s.head(), "success")
+	w.ann.approve(s.pull)
+	in := s.told()
+	s.stands(in, "shown pending")
+	if _, reason := gate(in, "shown"); s.draft() || w.merged() != 0 || !strings.Contains(reason, "a person merges it") {
+		t.Fatalf("it is a draft: %v, merged %d times; the gate says %q", s.draft(), w.merged(), reason)
+	}
 }
 
 func TestAPullRequestThatBecomesUnprovenAfterWeEndedItsDraftIsHeld(t *testing.T) {

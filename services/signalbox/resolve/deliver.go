@@ -187,5 +187,8 @@ func (r *run) propose(ctx context.Context, to remote, out *Outcome) error {
 	}
 	out.PullRequest.URL = pr.URL
 	r.n.Say("pull request %s", pr.URL)
+	if out.PullRequest.Draft && !pr.Draft {
+		r.n.Say("it is no draft, since the repository has none: no test shows the change to be right, so review it before it is merged")
+	}
 	return nil
 }

@@ -176,6 +176,8 @@ func createPull(c *call) (int, any, error) {
 		return 0, nil, invalid("PullRequest", "head", "missing_field")
 	case in.Base == "":
 		return 0, nil, invalid("PullRequest", "base", "missing_field")
+	case in.Draft && c.server.config.NoDrafts:
+		return 0, nil, &failure{status: http.StatusUnprocessableEntity, message: "Draft pull requests are not supported in this repository."}
 	}
 	if err := cmp.Or(limit("PullRequest", "title", in.Title, maxTitle), limit("PullRequest", "body", in.Body, maxText)); err != nil {
 		return 0, nil, err

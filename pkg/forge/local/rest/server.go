@@ -28,6 +28,8 @@ type Config struct {
 	RateLimit int
 	// Secondary is the limit on accounts that write fast.
 	Secondary Secondary
+	// NoDrafts refuses draft pull requests, as GitHub does in private repositories of some plans.
+	NoDrafts bool
 	// Computing is how many answers say that the mergeability of a pull request is being
 	// computed, each time its head or base has moved.
 	Computing int
