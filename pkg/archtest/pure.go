@@ -9,7 +9,7 @@ import (
 // arguments only. The rule covers all packages of the module that they import.
 // ARCHITECTURE.md calls the same packages pure; a test compares the two.
 var core = []string{"pkg/allowance", "pkg/command", "pkg/instance", "pkg/lazyregexp", "pkg/learning", "pkg/markdown", "pkg/merge", "pkg/pipeline", "pkg/plan", "pkg/prd", "pkg/repoconfig",
-	"pkg/sanitize", "pkg/series", "pkg/task", "pkg/verdict", "pkg/work", "pkg/workflow", "pkg/yamlfile"}
+	"pkg/sanitize", "pkg/series", "pkg/task", "pkg/triage", "pkg/verdict", "pkg/work", "pkg/workflow", "pkg/yamlfile"}
 
 // outside lists the imports that a pure package cannot have: files, networks,
 // processes, randomness, and the types of messages. Embedded files are permitted.

@@ -207,6 +207,8 @@ type Configuration struct {
 	Brains  []string          `json:"brains,omitempty"`  // that may work, as patterns; none: all
 	Limits  []Limit           `json:"limits,omitempty"`  // of work under way in the repository
 	Days    []DayBudget       `json:"days,omitempty"`    // of what a day may cost in the repository
+	// Labels are those that triage may set, by what it found: see triage.Keys. None: it sets none.
+	Labels map[string]string `json:"labels,omitempty"`
 	// Problem says what is wrong with a newer file that is not in force. People are
 	// told of it on the issue.
 	Problem string `json:"problem,omitempty"`

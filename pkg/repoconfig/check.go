@@ -50,6 +50,11 @@ func (c Config) Check(o Operator) error {
 	for _, name := range sorted(c.Commands) {
 		named("commands."+name, "command", name, append(CommandNames(), Others))
 	}
+	for _, key := range sorted(c.Labels) {
+		if c.Label != "" && strings.EqualFold(c.Labels[key], c.Label) {
+			add("labels."+key, fmt.Sprintf("the label %s has issues taken up: triage may not set it", c.Label), "")
+		}
+	}
 	states, roles := statesAndRoles(o.Definitions)
 	for i, l := range c.Limits {
 		key := fmt.Sprintf("limits.%d", i)

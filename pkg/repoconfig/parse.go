@@ -15,6 +15,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/triage"
 	"github.com/signalbox/signalbox/pkg/workflow"
 	"github.com/signalbox/signalbox/pkg/yamlfile"
 	"github.com/signalbox/signalbox/pkg/yamltext"
@@ -103,6 +104,7 @@ func (r *reader) top() map[string]take {
 		"protect":   r.list(r.protected),
 		"brains":    r.brains,
 		"limits":    r.list(r.limit),
+		"labels":    r.labels,
 	}
 }
 
@@ -228,6 +230,29 @@ func (r *reader) commands(n ast.Node) {
 		r.config.Commands[key], r.config.places["commands."+key] = level, at
 	})
 }
+
+// labels reads the labels that triage may set.
+func (r *reader) labels(n ast.Node) {
+	r.Entries(n, func(key string, at Place, value ast.Node) {
+		var label string
+		r.text(&label)(value)
+		switch {
+		case label == "":
+		case !slices.Contains(triage.Keys(), key):
+			r.Unknown(at, "kind of issue", key, triage.Keys())
+		case strings.HasPrefix(strings.ToLower(label), ownLabels):
+			r.Add(at, "labels that begin with %s show how issues stand, and are set by Signalbox alone", ownLabels)
+		default:
+			if r.config.Labels == nil {
+				r.config.Labels = map[string]string{}
+			}
+			r.config.Labels[key], r.config.places["labels."+key] = label, at
+		}
+	})
+}
+
+// ownLabels begins the labels that show how an issue stands.
+const ownLabels = "signalbox:"
 
 // protected reads a path that agents may not change.
 func (r *reader) protected(n ast.Node) {

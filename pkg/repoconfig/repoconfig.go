@@ -39,6 +39,7 @@ type Config struct {
 	Brains    []string // that may work, as patterns; nil: all that the operator has
 	Limits    []instance.Limit
 	Days      []instance.DayBudget
+	Labels    map[string]string // that triage may set, by what it found; nil: none
 
 	places map[string]Place // by key, as in policy.max_iterations
 }
@@ -83,7 +84,7 @@ func (c Config) Of(file, commit string) *instance.Configuration {
 	if c.Hash == "" {
 		return nil
 	}
-	return &instance.Configuration{File: file, Commit: commit, Hash: c.Hash, Policy: c.Policy, Protect: c.Protect, Brains: c.Brains, Limits: c.Limits, Days: c.Days}
+	return &instance.Configuration{File: file, Commit: commit, Hash: c.Hash, Policy: c.Policy, Protect: c.Protect, Brains: c.Brains, Limits: c.Limits, Days: c.Days, Labels: c.Labels}
 }
 
 // Hash returns the hash of a file.

@@ -100,6 +100,8 @@ func TestWhatIsWrongIsNamedWithItsLine(t *testing.T) {
 		"two documents":            {"label: a\n---\nlabl: b\n", "f:"},
 		"an alias":                 {"label: &a x\nlifecycle: *a\n", "f:1: want a text"},
 		"two lines":                {"label: \"a\\nb\"\n", "f:1: want a line of text"},
+		"labels of another kind":   {"labels: {bugs: bug}\n", `f:1: unknown kind of issue "bugs"; did you mean "bug"?`},
+		"a label of our own":       {"labels: {bug: \"Signalbox:done\"}\n", "f:1: labels that begin with signalbox: show how issues stand"},
 		"a large file":             {strings.Repeat("# x\n", 20_000), "80000 bytes, want at most 65536"},
 	} {
 		t.Run(name, func(t *testing.T) {

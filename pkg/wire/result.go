@@ -44,7 +44,7 @@ func configuration(c *instance.Configuration) *pb.Configuration {
 		return nil
 	}
 	return &pb.Configuration{File: c.File, Commit: c.Commit, Hash: c.Hash, Policy: c.Policy, Protect: c.Protect, Brains: c.Brains,
-		Problem: c.Problem, Limits: each(c.Limits, limit), Days: each(c.Days, dayBudget)}
+		Problem: c.Problem, Limits: each(c.Limits, limit), Days: each(c.Days, dayBudget), Labels: c.Labels}
 }
 
 func toConfiguration(p *pb.Configuration) *instance.Configuration {
@@ -53,7 +53,7 @@ func toConfiguration(p *pb.Configuration) *instance.Configuration {
 	}
 	return &instance.Configuration{File: p.GetFile(), Commit: p.GetCommit(), Hash: p.GetHash(), Policy: p.GetPolicy(), Protect: p.GetProtect(),
 		Brains: p.GetBrains(), Problem: p.GetProblem(), Limits: each(p.GetLimits(), toLimit),
-		Days: each(p.GetDays(), toDayBudget)}
+		Days: each(p.GetDays(), toDayBudget), Labels: p.GetLabels()}
 }
 
 func limit(l instance.Limit) *pb.Limit {

@@ -313,7 +313,9 @@ type ListRequest struct {
 	// Only those that this instance opened.
 	Parent string `protobuf:"bytes,12,opt,name=parent,proto3" json:"parent,omitempty"`
 	// Only those whose newest commit no test shows to be a solution.
-	Unproven      bool `protobuf:"varint,13,opt,name=unproven,proto3" json:"unproven,omitempty"`
+	Unproven bool `protobuf:"varint,13,opt,name=unproven,proto3" json:"unproven,omitempty"`
+	// Only those of issues of this repository, OWNER/NAME.
+	Repo          string `protobuf:"bytes,14,opt,name=repo,proto3" json:"repo,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -437,6 +439,13 @@ func (x *ListRequest) GetUnproven() bool {
 		return x.Unproven
 	}
 	return false
+}
+
+func (x *ListRequest) GetRepo() string {
+	if x != nil {
+		return x.Repo
+	}
+	return ""
 }
 
 // ListReply is one page, in order of instance.
@@ -1279,7 +1288,7 @@ const file_signalbox_v1_query_proto_rawDesc = "" +
 	"\n" +
 	"removed_by\x18\x0e \x01(\tR\tremovedBy\x129\n" +
 	"\n" +
-	"removed_at\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\tremovedAt\"\xcb\x02\n" +
+	"removed_at\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\tremovedAt\"\xdf\x02\n" +
 	"\vListRequest\x12\x1a\n" +
 	"\bworkflow\x18\x01 \x01(\tR\bworkflow\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12\x18\n" +
@@ -1294,7 +1303,8 @@ const file_signalbox_v1_query_proto_rawDesc = "" +
 	" \x01(\x05R\afailing\x12\x16\n" +
 	"\x06worker\x18\v \x01(\tR\x06worker\x12\x16\n" +
 	"\x06parent\x18\f \x01(\tR\x06parent\x12\x1a\n" +
-	"\bunproven\x18\r \x01(\bR\bunproven\"\x85\x01\n" +
+	"\bunproven\x18\r \x01(\bR\bunproven\x12\x12\n" +
+	"\x04repo\x18\x0e \x01(\tR\x04repo\"\x85\x01\n" +
 	"\tListReply\x123\n" +
 	"\tinstances\x18\x01 \x03(\v2\x15.signalbox.v1.SummaryR\tinstances\x12\x12\n" +
 	"\x04next\x18\x02 \x01(\tR\x04next\x12/\n" +

@@ -1442,7 +1442,9 @@ type Configuration struct {
 	// Of work under way in the repository.
 	Limits []*Limit `protobuf:"bytes,8,rep,name=limits,proto3" json:"limits,omitempty"`
 	// Of what a day may cost in the repository.
-	Days          []*DayBudget `protobuf:"bytes,9,rep,name=days,proto3" json:"days,omitempty"`
+	Days []*DayBudget `protobuf:"bytes,9,rep,name=days,proto3" json:"days,omitempty"`
+	// Labels that triage may set, by what it found: bug, feature, question, documentation or duplicate.
+	Labels        map[string]string `protobuf:"bytes,10,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1536,6 +1538,13 @@ func (x *Configuration) GetLimits() []*Limit {
 func (x *Configuration) GetDays() []*DayBudget {
 	if x != nil {
 		return x.Days
+	}
+	return nil
+}
+
+func (x *Configuration) GetLabels() map[string]string {
+	if x != nil {
+		return x.Labels
 	}
 	return nil
 }
@@ -1813,7 +1822,7 @@ const file_signalbox_v1_result_proto_rawDesc = "" +
 	"\vadmitted_by\x18\t \x01(\tR\n" +
 	"admittedBy\x123\n" +
 	"\x06config\x18\n" +
-	" \x01(\v2\x1b.signalbox.v1.ConfigurationR\x06config\"\xf1\x02\n" +
+	" \x01(\v2\x1b.signalbox.v1.ConfigurationR\x06config\"\xed\x03\n" +
 	"\rConfiguration\x12\x12\n" +
 	"\x04file\x18\x01 \x01(\tR\x04file\x12\x16\n" +
 	"\x06commit\x18\x02 \x01(\tR\x06commit\x12\x12\n" +
@@ -1823,8 +1832,13 @@ const file_signalbox_v1_result_proto_rawDesc = "" +
 	"\x06brains\x18\x06 \x03(\tR\x06brains\x12\x18\n" +
 	"\aproblem\x18\a \x01(\tR\aproblem\x12+\n" +
 	"\x06limits\x18\b \x03(\v2\x13.signalbox.v1.LimitR\x06limits\x12+\n" +
-	"\x04days\x18\t \x03(\v2\x17.signalbox.v1.DayBudgetR\x04days\x1a9\n" +
+	"\x04days\x18\t \x03(\v2\x17.signalbox.v1.DayBudgetR\x04days\x12?\n" +
+	"\x06labels\x18\n" +
+	" \x03(\v2'.signalbox.v1.Configuration.LabelsEntryR\x06labels\x1a9\n" +
 	"\vPolicyEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a9\n" +
+	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"b\n" +
 	"\tDayBudget\x12\x12\n" +
@@ -1849,7 +1863,7 @@ func file_signalbox_v1_result_proto_rawDescGZIP() []byte {
 	return file_signalbox_v1_result_proto_rawDescData
 }
 
-var file_signalbox_v1_result_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_signalbox_v1_result_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_signalbox_v1_result_proto_goTypes = []any{
 	(*Result)(nil),        // 0: signalbox.v1.Result
 	(*Answer)(nil),        // 1: signalbox.v1.Answer
@@ -1873,6 +1887,7 @@ var file_signalbox_v1_result_proto_goTypes = []any{
 	nil,                   // 19: signalbox.v1.Result.SectionsEntry
 	nil,                   // 20: signalbox.v1.Evidence.DataEntry
 	nil,                   // 21: signalbox.v1.Configuration.PolicyEntry
+	nil,                   // 22: signalbox.v1.Configuration.LabelsEntry
 }
 var file_signalbox_v1_result_proto_depIdxs = []int32{
 	1,  // 0: signalbox.v1.Result.answers:type_name -> signalbox.v1.Answer
@@ -1904,11 +1919,12 @@ var file_signalbox_v1_result_proto_depIdxs = []int32{
 	21, // 26: signalbox.v1.Configuration.policy:type_name -> signalbox.v1.Configuration.PolicyEntry
 	17, // 27: signalbox.v1.Configuration.limits:type_name -> signalbox.v1.Limit
 	16, // 28: signalbox.v1.Configuration.days:type_name -> signalbox.v1.DayBudget
-	29, // [29:29] is the sub-list for method output_type
-	29, // [29:29] is the sub-list for method input_type
-	29, // [29:29] is the sub-list for extension type_name
-	29, // [29:29] is the sub-list for extension extendee
-	0,  // [0:29] is the sub-list for field type_name
+	22, // 29: signalbox.v1.Configuration.labels:type_name -> signalbox.v1.Configuration.LabelsEntry
+	30, // [30:30] is the sub-list for method output_type
+	30, // [30:30] is the sub-list for method input_type
+	30, // [30:30] is the sub-list for extension type_name
+	30, // [30:30] is the sub-list for extension extendee
+	0,  // [0:30] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_result_proto_init() }
@@ -1922,7 +1938,7 @@ func file_signalbox_v1_result_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_signalbox_v1_result_proto_rawDesc), len(file_signalbox_v1_result_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   22,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

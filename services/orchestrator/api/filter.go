@@ -1,6 +1,7 @@
 package api
 
 import (
+	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/instance"
@@ -16,6 +17,7 @@ func Matches(q *pb.ListRequest, in instance.Instance, now time.Time) bool {
 		q.GetState() != "" && q.GetState() != in.State,
 		q.GetWorker() != "" && (q.GetWorker() != in.Worker() || in.Closed != ""),
 		q.GetParent() != "" && q.GetParent() != in.Parent,
+		q.GetRepo() != "" && q.GetRepo() != in.Issue.Repo && !strings.HasPrefix(in.ID, q.GetRepo()+"/"),
 		q.GetWaiting() && !in.WaitsForPeople(),
 		q.GetEscalated() && !escalated,
 		q.GetStuck() && !stuck(in, now),

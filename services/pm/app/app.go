@@ -64,7 +64,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 		return err
 	}
 	_, err = s.Add(ctx, h, "pm", func(d forgeside.Deps) agent.Handler {
-		pm := &handler{reader: d.Forge, writer: d.Forge, gate: d.Gate, log: h.Log, now: time.Now, brains: brains}
+		pm := &handler{reader: d.Forge, writer: d.Forge, gate: d.Gate, log: h.Log, now: time.Now, brains: brains, others: client.New(h.NATS, h.Name)}
 		h.Add("endings", func(ctx context.Context) error { return pm.notifyEnded(ctx, h, d.JetStream) })
 		h.Add("comments", func(ctx context.Context) error { return forgeside.ServeComments(ctx, h.NATS, pm.postRequested) })
 		if s.Comment || s.Labels {

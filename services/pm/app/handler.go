@@ -29,6 +29,7 @@ type handler struct {
 	log    *slog.Logger
 	now    func() time.Time
 	brains role.Brains // what reads people's words, if it has any
+	others others      // instances that an issue is compared with; nil: none
 }
 
 // reader is a forge as the PM reads it.
@@ -116,7 +117,10 @@ func (h *handler) takeUp(ctx context.Context, job agent.Job) (instance.Result, e
 	}
 	job.Progress("fetching %s at %s", repo.Name, repo.DefaultBranch)
 	r.Base, r.Bundle, err = h.gate.Workspace.Snapshot(ctx, repo.Name, h.gate.Remote(ctx, repo), repo.DefaultBranch)
-	return forgeside.WithData(r, "branch", repo.DefaultBranch), err
+	if err != nil {
+		return r, err
+	}
+	return forgeside.WithData(r, "branch", repo.DefaultBranch), h.triage(ctx, job)
 }
 
 // askQuestions posts the open questions as one comment, again each time they are

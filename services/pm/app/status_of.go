@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/triage"
 	"github.com/signalbox/signalbox/pkg/wire"
 	"github.com/signalbox/signalbox/pkg/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
@@ -32,6 +33,11 @@ func statusOf(in *pb.Instance, def *workflow.Definition, moves []rules.Move, res
 			if l.GetEnded() {
 				s.Ended++
 			}
+		}
+	}
+	for _, n := range in.GetNotes() { // the newest comes last
+		if n.GetKind() == triage.Note {
+			s.Kind, s.Repeats = kindOf(n.GetText())
 		}
 	}
 	if s.Over() {

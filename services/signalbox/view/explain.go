@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/ledger"
+	"github.com/signalbox/signalbox/pkg/triage"
 	"github.com/signalbox/signalbox/pkg/work"
 	"github.com/signalbox/signalbox/pkg/workflow"
 	"github.com/signalbox/signalbox/services/signalbox/term"
@@ -44,7 +45,9 @@ type Explanation struct {
 	Configured string `json:"configured"`
 	// Shape is what a careful reader would stop at in the change; empty: nothing.
 	Shape string `json:"shape"`
-	head  string
+	// Triage is the kind of the issue and its likely duplicates; its kind is empty if it had none.
+	Triage triage.Finding `json:"triage"`
+	head   string
 }
 
 // Rule is a rule of the definition, and what its guard reads now.
@@ -73,11 +76,15 @@ func Explain(env *term.Env, def *workflow.Definition, in Instance) Explanation {
 	}
 	e.Proof = in.proof.Sentence()
 	e.Failed, e.Templates, e.Configured = in.failedLast(), in.templates(), in.configured()
-	for _, n := range in.Notes {
-		if n.Kind == work.Shape {
-			e.Shape = n.Text // the newest comes last
+	for _, n := range in.Notes { // the newest comes last
+		switch n.Kind {
+		case work.Shape:
+			e.Shape = n.Text
+		case triage.Note:
+			e.Triage = triage.Parse(n.Text)
 		}
 	}
+	e.Triage.Labels, e.Triage.Duplicates = some(e.Triage.Labels), some(e.Triage.Duplicates)
 	if in.Closed != "" {
 		return e
 	}
@@ -336,6 +343,10 @@ func (e Explanation) Print(env *term.Env, guards bool) error {
 			name = "asks"
 		}
 		p.field(name, fmt.Sprintf("Q%d. %s", q.Number, q.Text))
+	}
+	p.field("kind", e.Triage.Sentence())
+	for _, m := range e.Triage.Duplicates {
+		p.field("may repeat", m.Sentence())
 	}
 	p.field("proof", e.Proof)
 	p.field("failed last", e.Failed)

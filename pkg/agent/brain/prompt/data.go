@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/learning"
 	"github.com/signalbox/signalbox/pkg/sanitize"
+	"github.com/signalbox/signalbox/pkg/triage"
 	"github.com/signalbox/signalbox/pkg/work"
 	"github.com/signalbox/signalbox/pkg/workflow"
 )
@@ -326,7 +327,7 @@ func questions(all []instance.Question, p *page) (made []Question) {
 }
 
 func notes(all []instance.NoteEntry, p *page) (made []Note) {
-	all = slices.DeleteFunc(slices.Clone(all), func(n instance.NoteEntry) bool { return n.Kind == NoteKind })
+	all = slices.DeleteFunc(slices.Clone(all), func(n instance.NoteEntry) bool { return n.Kind == NoteKind || n.Kind == triage.Note })
 	for _, n := range newest(p, all) {
 		kind := oneLine(n.Kind)
 		made = append(made, Note{&Line{n.Author}, kind, &Text{n.Text, fmt.Sprintf("%s of %q", kind, oneLine(n.Author)), p}})

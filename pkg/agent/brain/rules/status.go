@@ -55,7 +55,9 @@ type Status struct {
 	Parts    int      // instances that it has opened
 	Ended    int      // of them
 	Cost     instance.Cost
-	Moves    []Move // the last ones, oldest first
+	Kind     string   // of the issue, and why; "" if it had no triage
+	Repeats  []string // instances that are probably about the same, and why
+	Moves    []Move   // the last ones, oldest first
 }
 
 // Move is one move of an instance.
@@ -77,7 +79,7 @@ func (s Status) Text() string {
 
 // Bare is the status without the words of others.
 func (s Status) Bare() Status {
-	s.Reason, s.Waits, s.Held, s.Proof = "", nil, "", ""
+	s.Reason, s.Waits, s.Held, s.Proof, s.Kind, s.Repeats = "", nil, "", "", "", nil
 	s.Moves = slices.Clone(s.Moves)
 	for i := range s.Moves {
 		s.Moves[i].Reason = ""
