@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/signalbox/signalbox/pkg/agent/sandbox/confine"
 )
 
 // TestMain also runs the agents: programs that know the document in their working
@@ -18,6 +20,10 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 		os.Exit(0)
+	}
+	confine.Intercept()
+	if path, err := os.Executable(); err == nil {
+		os.Setenv(confine.Variable, path) // the sandbox serves the machine's build cache by it
 	}
 	os.Exit(m.Run())
 }
