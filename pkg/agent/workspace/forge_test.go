@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -154,16 +155,21 @@ func TestPushNeverForces(t *testing.T) {
 	}
 }
 
-func TestPushTellsWhyTheForgeRefuses(t *testing.T) {
+func TestARefusedPushHasTheWordsOfTheForgeAndNotTheCommandOfGit(t *testing.T) {
 	w, _, d, forge := delivery(t)
 	hook := filepath.Join(forge.Dir(), "hooks", "pre-receive")
-	write(t, filepath.Dir(hook), "pre-receive", "#!/bin/sh\necho protected by policy 7 >&2\nexit 1\n")
+	write(t, filepath.Dir(hook), "pre-receive", "#!/bin/sh\necho protected by policy 7 >&2\necho >&2\necho ask ann >&2\nexit 1\n")
 	if err := os.Chmod(hook, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	_, err := push(t, w.node, d)
-	if !errors.Is(err, workspace.ErrRejected) || !strings.Contains(err.Error(), "policy 7") || errors.Is(err, brain.ErrInfrastructure) {
-		t.Errorf("err %v", err)
+	want := "push refused by the forge: " + d.Branch + ": remote rejected (pre-receive hook declined); protected by policy 7; ask ann"
+	if !errors.Is(err, workspace.ErrRejected) || errors.Is(err, brain.ErrInfrastructure) || err.Error() != want {
+		t.Errorf("err %v, want %s", err, want)
+	}
+	failed := new(git.Error)
+	if !errors.As(err, &failed) || !slices.Contains(failed.Args, "push") {
+		t.Errorf("the cause is %v, want the run of git", failed)
 	}
 }
 

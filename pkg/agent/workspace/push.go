@@ -25,7 +25,7 @@ type Delivery struct {
 // is false if it was there already. If the branch has commits that the change has
 // not, Push changes nothing and returns ErrForeign; it never forces or deletes.
 // After a failed push it reads the branch, since the push may have succeeded.
-// ErrRejected has the forge's message. Any other error wraps
+// A *Rejection, which is an ErrRejected, has the forge's message. Any other error wraps
 // brain.ErrInfrastructure.
 func (c *Cache) Push(ctx context.Context, name string, change outbound.Change, to Remote) (pushed bool, err error) {
 	if change == (outbound.Change{}) {
@@ -69,11 +69,46 @@ func (c *Cache) Push(ctx context.Context, name string, change outbound.Change, t
 	}
 	switch {
 	case strings.Contains(said, "[remote rejected]"):
-		return false, fmt.Errorf("%w: %s: %w", ErrRejected, change.Branch(), err)
+		return false, rejection(change.Branch(), said, err)
 	case strings.Contains(said, "[rejected]"):
 		return false, fmt.Errorf("%w: %s moved meanwhile", ErrForeign, change.Branch())
 	}
 	return false, infra(err, "push %s", change.Branch())
+}
+
+// Rejection is an ErrRejected with the message of the forge. Its text is for people: it has
+// neither git's command line nor the address of the forge. Cause, for the log, has both.
+type Rejection struct {
+	Branch string
+	Said   []string // the forge's reason, then the lines that it sent, such as those of a hook
+	Cause  error    // the failed run of git
+}
+
+func (e *Rejection) Error() string {
+	return fmt.Sprintf("%v: %s: %s", ErrRejected, e.Branch, strings.Join(e.Said, "; "))
+}
+
+// Unwrap returns ErrRejected and the failed run of git.
+func (e *Rejection) Unwrap() []error { return []error{ErrRejected, e.Cause} }
+
+// rejection returns the Rejection of a push. porcelain is the standard output of git, which
+// has a line such as "!	SHA:REF	[remote rejected] (REASON)". The forge's own lines are in
+// the standard error, after "remote:".
+func rejection(branch, porcelain string, cause error) *Rejection {
+	r := &Rejection{Branch: branch, Cause: cause}
+	for line := range strings.Lines(porcelain) {
+		if _, reason, ok := strings.Cut(line, "[remote rejected]"); ok && strings.HasPrefix(line, "!") {
+			r.Said = append(r.Said, strings.TrimSpace("remote rejected "+strings.TrimSpace(reason)))
+		}
+	}
+	if failed := new(git.Error); errors.As(cause, &failed) {
+		for line := range strings.Lines(failed.Stderr) {
+			if says, ok := strings.CutPrefix(line, "remote:"); ok && strings.TrimSpace(says) != "" {
+				r.Said = append(r.Said, strings.TrimSpace(says))
+			}
+		}
+	}
+	return r
 }
 
 // at returns the commit of a remote's reference, or "" if there is none.

@@ -85,6 +85,9 @@ func (g Gate) Push(ctx context.Context, job agent.Job, repo forge.Repository, br
 		return err
 	}
 	_, err = g.Workspace.Push(ctx, repo.Name, change, to)
+	if no := new(workspace.Rejection); errors.As(err, &no) && g.Log != nil {
+		g.Log.Warn("the forge refused the push", "instance", job.Instance, "repo", repo.Name, "branch", branch, "error", no.Cause)
+	}
 	return err
 }
 

@@ -117,9 +117,15 @@ func TestFurtherWorkGoesIntoTheSamePullRequest(t *testing.T) {
 	w.submitted(job.Head)
 }
 
-// others commits a change on top of a branch and pushes it as another one. It returns its
-// commit, and where that branch is.
+// others is othersAt of the branch of the issue.
 func (e *env) others(from string) (theirs string, at func() string) {
+	e.Helper()
+	return e.othersAt(from, branch)
+}
+
+// othersAt commits a change on top of a branch and pushes it as another one. It returns its
+// commit, and where that branch is.
+func (e *env) othersAt(from, branch string) (theirs string, at func() string) {
 	e.Helper()
 	url := e.forge.URL + "/" + widgets + ".git"
 	dir := e.TempDir()
@@ -174,6 +180,23 @@ func TestOurBranchWithOthersCommitsIsLeftAloneAndPeopleAreAsked(t *testing.T) {
 	}
 	if said := w.said(); len(said) != 2 || !strings.Contains(said[1].Body, branch) {
 		t.Errorf("said is %+v", said)
+	}
+}
+
+func TestTheCommentOnARefusedPushHasTheWordsOfTheForgeAndNotTheCommandOfGit(t *testing.T) {
+	w := newEnv(t)
+	job := w.solved()
+	w.othersAt("trunk", "signalbox") // no branch can be below a branch
+	r := w.done(job)
+	said := w.said()
+	if r.Status != instance.Blocked || len(said) != 1 {
+		t.Fatalf("it ended with %+v, said is %+v", r, said)
+	}
+	for _, text := range []string{r.Summary, said[0].Body} {
+		if !strings.Contains(text, "remote rejected") || !strings.Contains(text, "signalbox/issue-1") ||
+			strings.Contains(text, "git push") || strings.Contains(text, "porcelain") || strings.Contains(text, job.Head) || strings.Contains(text, "exit status") {
+			t.Errorf("it says %s", text)
+		}
 	}
 }
 
