@@ -203,9 +203,12 @@ func why(env *term.Env, in Instance) (string, []string) {
 		return in.Rest.Sentence(in.Worker, restsFor(env, in.Rest.Until)), help("retry")
 	case in.waitingOn() != "":
 		return "It comes after " + in.waitingOn() + ".", help("cancel")
+	case in.Worker != "" && in.Worker != in.Owner && !in.Working(env.Now()) && in.LastFault != nil:
+		return fmt.Sprintf("%s %s is asked something, and it is tried again.", in.LastFault.sentence(env), in.Worker),
+			append(help("retry"), "signalbox doctor")
 	case in.Worker != "" && in.Worker != in.Owner && !in.Working(env.Now()):
-		return fmt.Sprintf("%s is asked something, and nobody has taken that: no %s runs, or all have other work.", in.Worker,
-			in.Worker), append(help("retry"), "signalbox doctor")
+		return fmt.Sprintf("%s is asked something, and nobody has taken that: %s.", in.Worker, NoneOrBusy(in.Worker)),
+			append(help("retry"), "signalbox doctor")
 	case in.Kind == workflow.Wait:
 		text := fmt.Sprintf("It has waited for people for %s, with %s open", env.Since(in.EnteredAt), Count(len(in.Open()), "question"))
 		if in.Reason != "" {
@@ -215,18 +218,16 @@ func why(env *term.Env, in Instance) (string, []string) {
 	case in.Working(env.Now()):
 		text := fmt.Sprintf("%s took the work %s ago; its lease runs for %s more and is renewed for as long as the agent lives.",
 			in.Claim.Agent, env.Since(in.Claim.At), term.Duration(in.Claim.Lease.Sub(env.Now())))
-		if f := in.LastFault; f != nil {
-			text += fmt.Sprintf(" %s gave it back before, %s ago: %s.", f.Agent, env.Since(f.At), strings.TrimRight(f.Reason, "."))
-		}
-		return text, help("pause")
+		return text + in.gaveBack(env), help("pause")
 	case in.Claim != nil:
-		return fmt.Sprintf("%s took it %s ago and went silent: its lease ran out %s ago. The work goes to the next %s that is free.",
-			in.Claim.Agent, env.Since(in.Claim.At), env.Since(in.Claim.Lease), in.Owner), help("retry")
+		text := fmt.Sprintf("%s took it %s ago and went silent: its lease ran out %s ago. The work goes to the next %s that is free.",
+			in.Claim.Agent, env.Since(in.Claim.At), env.Since(in.Claim.Lease), in.Owner)
+		return text + in.gaveBack(env), help("retry")
 	}
 	text := fmt.Sprintf("Nobody has taken the work for %s: %s.", env.Since(in.EnteredAt), NoneOrBusy(in.Owner))
 	switch f := in.LastFault; {
 	case f != nil:
-		text = fmt.Sprintf("%s gave the work back %s ago: %s. It is tried again.", f.Agent, env.Since(f.At), strings.TrimRight(f.Reason, "."))
+		text = f.sentence(env) + " It is tried again."
 	case in.Faults > 0:
 		text += fmt.Sprintf(" The work came back %s because of the machinery.", times(in.Faults))
 	}

@@ -2,6 +2,8 @@ package view
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/instance"
@@ -21,8 +23,14 @@ type Fault struct {
 	At     time.Time `json:"at"`
 }
 
+// sentence says which agent gave the work back, when and why.
+func (f Fault) sentence(env *term.Env) string {
+	return fmt.Sprintf("%s gave the work back %s ago: %s.", f.Agent, env.Since(f.At), strings.TrimRight(f.Reason, "."))
+}
+
 // Resting returns the instance with the rest that its newest commits tell of, if it lasts,
-// and with the last fault in its state.
+// and with the last fault in its state. When another role gets the work, because it is asked
+// or has answered, the faults before are over.
 func (in Instance) Resting(now time.Time, commits []instance.Commit) Instance {
 	rest := instance.Rest{}
 	in.LastFault = nil
@@ -32,6 +40,14 @@ func (in Instance) Resting(now time.Time, commits []instance.Commit) Instance {
 			switch e := e.(type) {
 			case instance.Moved:
 				in.LastFault = nil
+			case instance.Asked:
+				if e.To != "" {
+					in.LastFault = nil
+				}
+			case instance.Answered:
+				if in.askedOfRole(e.Number) {
+					in.LastFault = nil
+				}
 			case instance.Released:
 				if e.Fault {
 					in.LastFault = &Fault{Reason: e.Reason, Agent: e.Agent, At: c.At}
@@ -43,6 +59,20 @@ func (in Instance) Resting(now time.Time, commits []instance.Commit) Instance {
 		in.Rest = &rest
 	}
 	return in
+}
+
+// gaveBack returns a sentence to append about the last fault, empty if none is known.
+func (in Instance) gaveBack(env *term.Env) string {
+	f := in.LastFault
+	if f == nil {
+		return ""
+	}
+	return fmt.Sprintf(" %s gave it back before, %s ago: %s.", f.Agent, env.Since(f.At), strings.TrimRight(f.Reason, "."))
+}
+
+// askedOfRole reports whether a question was put to a role, and not to people.
+func (in Instance) askedOfRole(number int) bool {
+	return slices.ContainsFunc(in.Questions, func(q instance.Question) bool { return q.Number == number && q.To != "" })
 }
 
 // restsFor says until when an instance rests.

@@ -37,13 +37,16 @@ func TestTheLastFaultOfAStateIsKnownUntilTheInstanceMoves(t *testing.T) {
 		events []instance.Event
 		want   string
 	}{
-		"of one":                {[]instance.Event{denied}, denied.Reason},
-		"though taken again":    {[]instance.Event{denied, instance.Claimed{}}, denied.Reason},
-		"the newest":            {[]instance.Event{instance.Released{Fault: true, Reason: "502"}, denied}, denied.Reason},
-		"not after a move":      {[]instance.Event{denied, instance.Moved{}}, ""},
-		"not of what was ended": {[]instance.Event{instance.Released{Reason: "stopping"}}, ""},
+		"of one":                               {[]instance.Event{denied}, denied.Reason},
+		"though taken again":                   {[]instance.Event{denied, instance.Claimed{}}, denied.Reason},
+		"the newest":                           {[]instance.Event{instance.Released{Fault: true, Reason: "502"}, denied}, denied.Reason},
+		"not after a move":                     {[]instance.Event{denied, instance.Moved{}}, ""},
+		"not of what was ended":                {[]instance.Event{instance.Released{Reason: "stopping"}}, ""},
+		"after a question to people":           {[]instance.Event{denied, instance.Asked{Number: 1}, instance.Answered{Number: 1}}, denied.Reason},
+		"not after a question to another role": {[]instance.Event{denied, instance.Asked{Number: 2, To: "developer"}}, ""},
+		"not after the answer of another role": {[]instance.Event{denied, instance.Answered{Number: 2}}, ""},
 	} {
-		in := view.Instance{}.Resting(now, []instance.Commit{{Events: c.events}})
+		in := view.Instance{Questions: []instance.Question{{Number: 1}, {Number: 2, To: "developer"}}}.Resting(now, []instance.Commit{{Events: c.events}})
 		got := ""
 		if in.LastFault != nil {
 			got = in.LastFault.Reason
