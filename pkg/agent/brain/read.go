@@ -144,7 +144,7 @@ func (r *reading) note(format string, args ...any) {
 
 // aliases are names by which programs call the keys of a result.
 func aliases() map[string]string {
-	return map[string]string{"confidence": "confidence_score", "issues": "issues_found", "usage": "spend", "cost": "spend"}
+	return map[string]string{"confidence": "confidence_score", "issues": "issues_found", "usage": "spend", "usagemetadata": "spend", "cost": "spend"}
 }
 
 // names gives each key the name that a result has for it, whatever its case and separators. It
@@ -407,9 +407,9 @@ func (r *reading) spend() {
 	object, _ := value.(map[string]any)
 	sums := map[string]float64{}
 	names := map[string]string{
-		"tokensin": "tokens_in", "inputtokens": "tokens_in", "prompttokens": "tokens_in",
+		"tokensin": "tokens_in", "inputtokens": "tokens_in", "prompttokens": "tokens_in", "prompttokencount": "tokens_in",
 		"cachereadinputtokens": "tokens_in", "cachecreationinputtokens": "tokens_in",
-		"tokensout": "tokens_out", "outputtokens": "tokens_out", "completiontokens": "tokens_out",
+		"tokensout": "tokens_out", "outputtokens": "tokens_out", "completiontokens": "tokens_out", "candidatestokencount": "tokens_out", "thoughtstokencount": "tokens_out",
 		"usd": "usd", "costusd": "usd", "totalcostusd": "usd", "cost": "usd", "wallms": "wall_ms", "durationms": "wall_ms",
 	}
 	for key, value := range object {

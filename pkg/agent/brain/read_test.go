@@ -65,6 +65,8 @@ func TestAResultIsReadForItsPlainMeaning(t *testing.T) {
 			with(func(r *instance.Result) { r.Answers = []instance.QuestionAnswer{{Question: 2, Text: "yes"}} }), "answers without"},
 		"names that models have for their use": {`{"status": "success", "usage": {"input_tokens": 10, "cache_read_input_tokens": "5", "output_tokens": 2, "total_cost_usd": 0.5, "service_tier": "x"}}`,
 			with(func(r *instance.Result) { r.Spend = instance.Cost{TokensIn: 15, TokensOut: 2, USD: 0.5} }), "spend input_tokens as tokens_in"},
+		"the names of the Gemini API": {`{"status": "success", "usageMetadata": {"promptTokenCount": 10, "candidatesTokenCount": 2, "thoughtsTokenCount": 3, "totalTokenCount": 15}}`,
+			with(func(r *instance.Result) { r.Spend = instance.Cost{TokensIn: 10, TokensOut: 5} }), "spend promptTokenCount as tokens_in"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, err := ReadResult([]byte(c.text))
