@@ -40,6 +40,9 @@ type Instance struct {
 	Closed instance.Closed `json:"closed"` // ended, cancelled, or empty
 	failed bool            // the newest move was a failure of the work
 	Reason string          `json:"reason"`
+	// Failed reports that it ended without success: a person cancelled it, or its last move was a failure.
+	Failed        bool   `json:"failed"`
+	FailureReason string `json:"failureReason"` // empty unless Failed
 
 	Questions  []instance.Question  `json:"questions"`
 	Notes      []instance.NoteEntry `json:"notes"`
@@ -198,6 +201,9 @@ func Of(p *pb.Instance) Instance {
 		in.NextDeadline = &Deadline{workflow.Level(d.GetLevel()), when(d.GetAt())}
 	}
 	in.Level, in.TimeoutS = workflow.Level(p.GetLevel()), p.GetTimeout().AsDuration().Seconds()
+	if in.Failed = in.Closed == instance.Cancelled || in.Closed != "" && in.failed; in.Failed {
+		in.FailureReason = in.Reason
+	}
 	in.QualityGatesPassed, in.BlockingIssues = in.gatesPassed(), in.blocking()
 	in.TimeInStateS, in.TotalTimeS = p.GetTimeInState().AsDuration().Seconds(), p.GetTotalTime().AsDuration().Seconds()
 	return in

@@ -1,9 +1,11 @@
 package view
 
 import (
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -230,9 +232,35 @@ func (p page) questions(all []instance.Question) {
 func (in Instance) remembers() string {
 	var lines []string
 	for _, name := range slices.Sorted(maps.Keys(in.Vars)) {
-		lines = append(lines, name+" is "+formatValue(cut(in.Vars[name], 80)))
+		lines = append(lines, remembered(name, cut(in.Vars[name], 80)))
 	}
 	return strings.Join(lines, "\n")
+}
+
+// remembered describes a var in words, if it has a name and a value as the lifecycles that
+// are built in give them.
+func remembered(name, value string) string {
+	switch {
+	case name == "prNumber" && value == "0":
+		return "no pull request"
+	case name == "prNumber" && number(value):
+		return "pull request #" + value
+	case name == "pushed" && commit(value):
+		return "pushed " + short(value)
+	}
+	return name + " is " + formatValue(value)
+}
+
+// number reports whether a value is a number of an issue or a pull request.
+func number(value string) bool {
+	n, err := strconv.Atoi(value)
+	return err == nil && n > 0
+}
+
+// commit reports whether a value is the hash of a commit.
+func commit(value string) bool {
+	_, err := hex.DecodeString(value)
+	return err == nil && (len(value) == 40 || len(value) == 64)
 }
 
 // failures lists the failures in a row by state.
