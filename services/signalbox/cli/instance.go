@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/nats-io/nuid"
 
@@ -92,6 +93,18 @@ func (c instanceReason) reason(env *term.Env) string {
 		return c.Reason
 	}
 	return "asked for by " + env.User
+}
+
+// askReason asks a person for the reason if there is no --reason. An empty line leaves
+// the default. Nobody is asked if standard input is no terminal, or with --json.
+func (c *instanceReason) askReason(ctx context.Context, env *term.Env, done string) error {
+	if c.Reason != "" || !env.Person || env.JSON {
+		return nil
+	}
+	fmt.Fprintf(env.Stderr, "Why should %s be %s? One line for the log; an empty line records \"%s\".\n> ", term.Line(c.ID), done, term.Line(c.reason(env)))
+	line, err := env.ReadLine(ctx)
+	c.Reason = strings.TrimSpace(line)
+	return err
 }
 
 // printResult prints the instance after a command.

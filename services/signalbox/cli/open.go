@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
@@ -42,6 +43,12 @@ func (c openCommand) Run(ctx context.Context, env *term.Env) error {
 		if err := subject.CheckInstance(c.ID); err != nil {
 			return service.Usagef("--id: %w", err)
 		}
+	}
+	whole := len(issue.Body)
+	short, cut := report.Shorten(issue.Body, report.AtReporter)
+	if issue.Body = short; cut {
+		fmt.Fprintf(env.Stderr, "the report has %d bytes, and an issue has room for %d characters: only its beginning and its end are sent\n", whole,
+			report.MaxBody)
 	}
 	return c.call(ctx, env, func(ctx context.Context, s system) error {
 		id, err := c.open(ctx, env, s, issue)
@@ -86,6 +93,9 @@ func (c openCommand) issue(stdin io.Reader) (issue instance.Issue, err error) {
 	}
 	if c.Title != "" {
 		issue.Title = c.Title
+	}
+	if n := utf8.RuneCountInString(issue.Title); n > report.MaxTitle {
+		return issue, service.Usagef("--title: the title has %d characters, want at most %d: put the rest in the report", n, report.MaxTitle)
 	}
 	issue.Labels = append(issue.Labels, c.Label...)
 	issue.Repo = c.Repo

@@ -10,10 +10,16 @@ import (
 // MaxBody is the longest body of an issue in characters, as on GitHub.
 const MaxBody = 65536
 
+// Where the whole of a shortened report is, for Shorten.
+const (
+	InFile     = "is in the file that SIGNALBOX_REPORT names"
+	AtReporter = "was given to signalbox open, which sends no more than this; ask on the issue for the part that is missing"
+)
+
 // Shorten returns a body of at most MaxBody characters: the beginning and the end of a
-// longer one, with a sentence between them that says how much is left out. Cut reports
-// whether it left something out.
-func Shorten(body string) (short string, cut bool) {
+// longer one, with a sentence between them that says how much is left out, and where the
+// whole report is. Cut reports whether it left something out.
+func Shorten(body, where string) (short string, cut bool) {
 	if utf8.RuneCountInString(body) <= MaxBody {
 		return body, false
 	}
@@ -35,7 +41,7 @@ func Shorten(body string) (short string, cut bool) {
 	}
 	left := len(body) - len(head) - len(tail)
 	return strings.ToValidUTF8(head, "") + closing(fenced) + fmt.Sprintf("\n\n(%d bytes are left out here. The whole report, of %d bytes with the SHA-256 %.12x, "+
-		"is in the file that SIGNALBOX_REPORT names.)\n\n", left, len(body), sha256.Sum256([]byte(body))) + opening(fenced) +
+		"%s.)\n\n", left, len(body), sha256.Sum256([]byte(body)), where) + opening(fenced) +
 		strings.ToValidUTF8(tail, ""), true
 }
 

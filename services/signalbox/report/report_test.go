@@ -134,12 +134,21 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
+func TestAShortenedReportSaysWhereTheWholeOfItIs(t *testing.T) {
+	long := strings.Repeat("a line of a log\n", 10_000)
+	for where, want := range map[string]string{InFile: "SIGNALBOX_REPORT names.)", AtReporter: "was given to signalbox open"} {
+		if got, cut := Shorten(long, where); !cut || !strings.Contains(got, want) {
+			t.Errorf("%q is not in %q", want, got[24000:len(got)-24000])
+		}
+	}
+}
+
 func TestALongReportKeepsItsBeginningAndItsEnd(t *testing.T) {
-	if got, cut := Shorten(strings.Repeat("ö", MaxBody)); cut || len(got) != 2*MaxBody {
+	if got, cut := Shorten(strings.Repeat("ö", MaxBody), InFile); cut || len(got) != 2*MaxBody {
 		t.Errorf("what is short enough is cut to %d bytes", len(got))
 	}
 	body := "Begin\n```\n" + strings.Repeat("a line of a log, with ö\n", 9000) + "```\nEnd"
-	got, cut := Shorten(body)
+	got, cut := Shorten(body, InFile)
 	if !cut || len([]rune(got)) > MaxBody || !strings.HasPrefix(got, "Begin\n```\na line") || !strings.HasSuffix(got, "a line of a log, with ö\n```\nEnd") {
 		t.Fatalf("%t, %d bytes: %.60q … %q", cut, len(got), got, got[len(got)-60:])
 	}
@@ -147,7 +156,7 @@ func TestALongReportKeepsItsBeginningAndItsEnd(t *testing.T) {
 		t.Errorf("the sentence is within the code: %q", got[24400:24900])
 	}
 	if other, _ := Shorten(strings.Replace(body, "Begin\n```\n"+strings.Repeat("a line of a log, with ö\n", 5000), "Begin\n```\n"+
-		strings.Repeat("a line of a log, with ö\n", 4999)+"a line of a log, with ä\n", 1)); other == got {
+		strings.Repeat("a line of a log, with ö\n", 4999)+"a line of a log, with ä\n", 1), InFile); other == got {
 		t.Error("another middle is not seen")
 	}
 }

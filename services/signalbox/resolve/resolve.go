@@ -68,7 +68,7 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 		return service.Usagef("--issue %s: %w", c.Issue, err)
 	}
 	whole := issue.Body
-	short, cut := report.Shorten(whole)
+	short, cut := report.Shorten(whole, report.InFile)
 	issue.Body = short
 	var answers []byte
 	if c.Answers != "" {
