@@ -46,14 +46,17 @@ func needs(t *testing.T, program string) {
 }
 
 const (
-	pyWrong = "def add(a, b):\n    return a - b\n"
-	pyRight = "def add(a, b):\n    return a + b\n"
-	pyZero  = "import unittest\nfrom sums import add\n\nclass Zero(unittest.TestCase):\n    def test_zero(self):\n        self.assertEqual(add(0, 0), 0)\n"
-	pyAdd   = "import unittest\nfrom sums import add\n\nclass Add(unittest.TestCase):\n    def test_add(self):\n        self.assertEqual(add(2, 3), 5)\n"
-	pySkip  = "import unittest\n\nclass Add(unittest.TestCase):\n    @unittest.skip('later')\n    def test_add(self):\n        pass\n"
-	pyEmpty = "import unittest\n\nclass Add(unittest.TestCase):\n    def test_add(self):\n        pass\n"
-	pyPrint = "import os, sys\nsys.stderr.write('..\\n----\\nRan 2 tests in 0.001s\\n\\nOK\\n')\nsys.stderr.flush()\nos._exit(0)\n"
-	pyFlips = "import os\n\ndef add(a, b):\n    if os.path.exists('ran.count'):\n        return a + b\n    open('ran.count', 'w').close()\n    return 1\n"
+	pyWrong  = "def add(a, b):\n    return a - b\n"
+	pyRight  = "def add(a, b):\n    return a + b\n"
+	pyZero   = "import unittest\nfrom sums import add\n\nclass Zero(unittest.TestCase):\n    def test_zero(self):\n        self.assertEqual(add(0, 0), 0)\n"
+	pyAdd    = "import unittest\nfrom sums import add\n\nclass Add(unittest.TestCase):\n    def test_add(self):\n        self.assertEqual(add(2, 3), 5)\n"
+	pySkip   = "import unittest\n\nclass Add(unittest.TestCase):\n    @unittest.skip('later')\n    def test_add(self):\n        pass\n"
+	pyEmpty  = "import unittest\n\nclass Add(unittest.TestCase):\n    def test_add(self):\n        pass\n"
+	pyWant   = "import unittest\nfrom sums import add\n\nclass Want(unittest.TestCase):\n    def test_want(self):\n        self.assertEqual(str(add(2, 3)), open('fixtures/want.txt').read())\n"
+	pyEqual  = "def equal(case, got, want):\n    case.assertEqual(got, want)\n"
+	pyHelped = "import unittest\nfrom sums import add\nfrom testutil.equal import equal\n\nclass Want(unittest.TestCase):\n    def test_want(self):\n        equal(self, add(2, 3), 5)\n"
+	pyPrint  = "import os, sys\nsys.stderr.write('..\\n----\\nRan 2 tests in 0.001s\\n\\nOK\\n')\nsys.stderr.flush()\nos._exit(0)\n"
+	pyFlips  = "import os\n\ndef add(a, b):\n    if os.path.exists('ran.count'):\n        return a + b\n    open('ran.count', 'w').close()\n    return 1\n"
 )
 
 func pyRepository() map[string]string {
@@ -113,6 +116,16 @@ func TestNoCheatIsShownToBeASolution(t *testing.T) {
 		{"the test is emptied", "python3", pyRepository(), pyTest, map[string]string{"test_add.py": pyEmpty, "sums.py": "# 1\n" + pyWrong}},
 		{"the product flips", "python3", map[string]string{"sums.py": pyRight, "test_zero.py": pyZero}, nil, map[string]string{"sums.py": pyFlips}},
 		{"frames of go test in init", "go", goRepository(), nil, map[string]string{"sum.go": goPrints}},
+		{"frames of go test in a function that init calls", "go", goRepository(), nil,
+			map[string]string{"sum.go": strings.Replace(strings.Replace(goPrints, "os.Exit(0)", "leave()", 1), "func Sum", "func leave() { os.Exit(0) }\n\nfunc Sum", 1)}},
+		{"what the tester's test reads", "python3", pyRepository(), map[string]string{"fixtures/want.txt": "5", "test_want.py": pyWant},
+			map[string]string{"fixtures/want.txt": "-1", "sums.py": "# 1\n" + pyWrong}},
+		{"data that the tester left under a name of its own", "python3", pyRepository(), map[string]string{"want.txt": "5", "test_want.py": strings.ReplaceAll(pyWant, "fixtures/", "")},
+			map[string]string{"want.txt": "-1", "sums.py": "# 1\n" + pyWrong}},
+		{"the helper of tests", "python3", with(pyRepository(), "testutil/__init__.py", "", "testutil/equal.py", pyEqual), map[string]string{"test_want.py": pyHelped},
+			map[string]string{"testutil/equal.py": "def equal(case, got, want):\n    pass\n", "sums.py": "# 1\n" + pyWrong}},
+		{"the helper of tests, by its name", "python3", with(pyRepository(), "tests_helper.py", pyEqual), map[string]string{"test_want.py": strings.ReplaceAll(pyHelped, "testutil.equal", "tests_helper")},
+			map[string]string{"tests_helper.py": "def equal(case, got, want):\n    pass\n", "sums.py": "# 1\n" + pyWrong}},
 		{"TestMain", "go", goRepository(), nil, map[string]string{"main_test.go": exits}},
 		{"a target of make", "make", mk, nil, map[string]string{"Makefile": "test:\n\ttrue\n", "answer.txt": "40\n"}},
 		{"another makefile", "make", mk, nil, map[string]string{"GNUmakefile": "test:\n\ttrue\n", "answer.txt": "40\n"}},

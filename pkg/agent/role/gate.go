@@ -119,7 +119,17 @@ func (s step) foreign(ctx context.Context, tree, base *workspace.Tree, plans []t
 		if err != nil {
 			return nil, 0, err
 		}
-		switch kind := judges.Kind(name, before, now); {
+		kind := judges.Kind(name, before, now)
+		if ok && kind == testrun.Product && !testrun.Source(name) {
+			based, err := tree.Version(ctx, tree.Base, name)
+			if err != nil {
+				return nil, 0, err
+			}
+			if based.Blob == "" {
+				kind = testrun.Test // it came with the tests, which read it
+			}
+		}
+		switch {
 		case kind == testrun.Product:
 			continue
 		case kind == testrun.Test && len(s.job.Testers) == 0: // who writes the code writes the tests

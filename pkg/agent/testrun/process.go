@@ -1,9 +1,6 @@
 package testrun
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"path"
 	"strings"
 
@@ -39,48 +36,14 @@ func endings(name string, content []byte) int {
 	return 0
 }
 
-// goEndings counts the calls that end a process in functions named init and in package
-// variables.
-func goEndings(content []byte) (n int) {
-	file, err := parser.ParseFile(token.NewFileSet(), "", content, parser.SkipObjectResolution)
-	if err != nil {
-		return 0
-	}
-	count := func(node ast.Node) {
-		ast.Inspect(node, func(node ast.Node) bool {
-			if sel, ok := node.(*ast.SelectorExpr); ok {
-				if x, ok := sel.X.(*ast.Ident); ok {
-					switch x.Name + "." + sel.Sel.Name {
-					case "os.Exit", "syscall.Exit", "log.Fatal", "log.Fatalf", "log.Fatalln", "runtime.Goexit", "testing.Testing", "os.Args", "syscall.Exec", "syscall.Kill":
-						n++
-					}
-				}
-			}
-			return true
-		})
-	}
-	for _, decl := range file.Decls {
-		switch d := decl.(type) {
-		case *ast.FuncDecl:
-			if d.Recv == nil && d.Name.Name == "init" && d.Body != nil {
-				count(d.Body)
-			}
-		case *ast.GenDecl:
-			if d.Tok == token.VAR {
-				count(d)
-			}
-		}
-	}
-	return n
-}
-
 var (
 	pyEnding   = lazyregexp.New(`\b(?:sys\.exit|os\._exit|os\.kill|os\.abort|os\.execv\w*|quit|exit)\s*\(|\bSystemExit\b`)
 	pyAtEnd    = lazyregexp.New(`\batexit\.|\bsys\.settrace\b|\b_pytest\b|\bunittest\.(?:TestCase|TestResult|runner|main)\b.*=|\bsys\.modules\[|\bos\._exit\b`)
 	pyMain     = lazyregexp.New(`^if\s+__name__\s*==`)
 	pyScope    = lazyregexp.New(`^(?:async\s+)?(?:def|class)\b`)
 	jsEnding   = lazyregexp.New(`\bprocess\.(?:exit|abort|kill|reallyExit)\b|\bprocess\.exitCode\s*=|\bprocess\.on\(\s*['"](?:exit|beforeExit)`)
-	rubyEnding = lazyregexp.New(`(?m)^(?:exit!?|abort|at_exit|Process\.exit!?)\b`)
+	jsWell     = lazyregexp.New(`\bprocess\.(?:exit|reallyExit)\s*\(\s*0?\s*\)|\bprocess\.exitCode\s*=\s*0`)
+	rubyEnding = lazyregexp.New(`(?m)^(?:exit|abort|at_exit|Process\.exit)\b|\bexit!`)
 	phpEnding  = lazyregexp.New(`(?m)^(?:exit|die|register_shutdown_function)\b`)
 )
 
@@ -103,12 +66,13 @@ func pyEndings(content string) (n int) {
 	return n
 }
 
-// jsEndings counts what ends a process outside of all braces.
+// jsEndings counts what ends a process outside of all braces and, in a file that is not a
+// program, what ends it as if all were well.
 func jsEndings(content string) (n int) {
-	depth := 0
+	depth, program := 0, strings.HasPrefix(content, "#!")
 	for line := range strings.Lines(content) {
 		code, _, _ := strings.Cut(line, "//")
-		if depth <= 0 && jsEnding.MatchString(code) {
+		if depth <= 0 && jsEnding.MatchString(code) || !program && jsWell.MatchString(code) {
 			n++
 		}
 		depth += strings.Count(code, "{") - strings.Count(code, "}")

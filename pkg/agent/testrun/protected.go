@@ -23,7 +23,7 @@ const (
 )
 
 var (
-	harnessFile = lazyregexp.New(`^(?:GNUmakefile|[Mm]akefile|.*\.mk|[Jj]ustfile|Taskfile\.ya?ml|Rakefile|CMakeLists\.txt|.*\.cmake|Earthfile|` +
+	harnessFile = lazyregexp.New(`^(?:GNUmakefile|[Mm]akefile|.*\.mk|\.?[Jj]ustfile|[Tt]askfile\.ya?ml|manage\.py|Rakefile|CMakeLists\.txt|.*\.cmake|Earthfile|` +
 		`pytest\.ini|\.?pytest\.toml|tox\.ini|noxfile\.py|\.coveragerc|conftest\.(?:py|so|pyd)|(?:site|user)customize\.py|.*\.pth|go\.work|setup\.py|` +
 		`(?:jest|vitest|vite|karma|playwright|cypress|ava|wdio|babel|swc|tsup|webpack|rollup)\.(?:config|conf|setup|workspace)\..+|` +
 		`(?i:jest|vitest|test|setup)[._-]?(?i:setup|tests?)(?:[._-]?(?i:env|framework|files?))?\.[cm]?[jt]sx?|\.mocharc(?:\..+)?|\.(?:nyc|c8|babel|swc)rc(?:\..+)?|` +
@@ -33,8 +33,8 @@ var (
 	manifest   = lazyregexp.New(`^(?:package\.json|pyproject\.toml|setup\.cfg|Cargo\.toml|pom\.xml)$`)
 	harnessDir = lazyregexp.New(`(?:^|/)(?:node_modules|_pytest|pytest|unittest|pluggy|iniconfig|\.github|\.gitlab|\.circleci|\.ci|\.cargo|\.config|\.mvn|\.yarn|\.husky)/`)
 	testName   = lazyregexp.New(`^(?:.*_test\.go|test_.*\.py|.*_test\.py|.*[._-](?:test|spec)\.[cm]?[jt]sx?|.*\.snap|.*(?:_spec|_test)\.rb|test_.*\.rb|` +
-		`.*Tests?\.(?:java|kt|scala|groovy|cs|fs|swift|php)|Test[A-Z].*\.java|.*IT\.java|.*_test\.(?:dart|exs?)|(?:.*_tests?|test_.*)\.(?:c|cc|cpp|cxx)|.*Spec\.(?:scala|groovy|hs)|.*\.bats|.*_test\.sh|.*\.t)$`)
-	testDir  = lazyregexp.New(`(?i)(?:^|/)(?:tests?|__tests__|__mocks__|__snapshots__|testdata|spec|specs|e2e|cypress|fixtures|golden|testutil|test-utils)/|^t/`)
+		`.*Tests?\.(?:java|kt|scala|groovy|cs|fs|swift|php)|Test[A-Z].*\.java|.*IT\.java|.*_test\.(?:dart|exs?)|(?:.*_tests?|test_.*)\.(?:c|cc|cpp|cxx)|(?i:tests?)[._-]?(?i:utils?|helpers?)\.[a-z]+|.*Spec\.(?:scala|groovy|hs)|.*\.bats|.*_test\.sh|.*\.t)$`)
+	testDir  = lazyregexp.New(`(?i)(?:^|/)(?:tests?|__tests__|__mocks__|__snapshots__|testdata|spec|specs|e2e|cypress|fixtures|golden|testutils?|test[-_]utils)/|^t/`)
 	testMain = lazyregexp.New(`(?m)^\s*func\s+TestMain\s*\(`)
 )
 
@@ -107,7 +107,7 @@ func rustTest(name string) bool {
 // dataDir reports whether a directory holds data of tests by a name that nothing else has.
 func dataDir(dir string) bool {
 	switch path.Base(dir) {
-	case "testdata", "__tests__", "__mocks__", "__snapshots__":
+	case "testdata", "__tests__", "__mocks__", "__snapshots__", "fixtures", "golden", "testutil", "testutils", "test-utils", "test_utils":
 		return true
 	}
 	return false
@@ -143,6 +143,12 @@ func (j Judges) Kind(name string, before, now []byte) Kind {
 	}
 	return Product
 }
+
+var source = lazyregexp.New(`(?i)\.(?:[cm]?[jt]sx?|go|py[xi]?|rb|rs|java|kts?|scala|groovy|clj[cs]?|c|cc|cpp|cxx|h|hh|hpp|hxx|cs|fs|vb|php|p[lm]|swift|m|mm|dart|exs?|erl|hs|` +
+	`lua|r|jl|nim|zig|sh|bash|ps1|sql|vue|svelte|html?|s?css|less|proto)$`)
+
+// Source reports whether a file is code of a program, by its name.
+func Source(name string) bool { return source.MatchString(name) }
 
 // Called lists the scripts of the tree that run the plan's tests, sorted: the command's own
 // script, those that it calls and that call a runner of tests or are named like one. Other

@@ -133,6 +133,16 @@ func TestProductThatEndsTheProcessOfItsTestsIsFound(t *testing.T) {
 	}{
 		{"a.go", "package a\n", "package a\n\nimport \"os\"\n\nfunc init() { os.Exit(0) }\n", true},
 		{"a.go", "package a\n", "package a\n\nimport \"os\"\n\nvar _ = func() int { os.Exit(0); return 0 }()\n", true},
+		{"a.go", "package a\n", "package a\n\nimport \"os\"\n\nfunc init() { leave() }\n\nfunc leave() { os.Exit(0) }\n", true},
+		{"a.go", "package a\n", "package a\n\nimport \"os\"\n\nfunc Leave() { os.Exit(code()) }\n", true}, // another file calls it
+		{"a.go", "package a\n", "package a\n\nimport o \"os\"\n\nfunc init() { o.Exit(0) }\n", true},
+		{"a.go", "package a\n", "package a\n\nimport . \"os\"\n\nvar _ = f()\n\nfunc f() int { Exit(0); return 0 }\n", true},
+		{"a.go", "package a\n", "package a\n\nimport \"syscall\"\n\ntype t struct{}\n\nfunc (t) f() { syscall.RawSyscall(231, 0, 0, 0) }\n", true},
+		{"a.go", "package a\n", "package a\n\nimport _ \"unsafe\"\n\n//go:linkname leave os.Exit\nfunc leave(int)\n", true},
+		{"a.go", "package a\n", "package a\n\nimport \"os\"\n\nfunc Fail() { os.Exit(2) }\n", false}, // its tests fail
+		{"a.go", "package a\n", "package a\n\nimport \"os\"\n\nfunc Program() string { return os.Args[0] }\n", false},
+		{"main.go", "package main\n", "package main\n\nimport \"os\"\n\nfunc main() { leave() }\n\nfunc leave() { os.Exit(run()) }\n", false},
+		{"main.go", "package main\n", "package main\n\nimport \"os\"\n\nvar _ = leave()\n\nfunc leave() int { os.Exit(0); return 0 }\n", true},
 		{"main.go", "package main\n", "package main\n\nimport \"os\"\n\nfunc main() { os.Exit(1) }\n", false},
 		{"a.py", "", "import sys\nsys.exit(0)\n", true},
 		{"a.py", "", "import os\ntry:\n    os._exit(0)\nexcept Exception:\n    pass\n", true},
@@ -141,6 +151,9 @@ func TestProductThatEndsTheProcessOfItsTestsIsFound(t *testing.T) {
 		{"a.js", "", "process.exit(0)\n", true},
 		{"a.js", "", "process.on('exit', () => { process.exitCode = 0 })\n", true},
 		{"cli.js", "", "function main() {\n  process.exit(1)\n}\nmodule.exports = main\n", false},
+		{"a.js", "", "function leave() {\n  process.exit(0)\n}\nleave()\n", true},
+		{"a.js", "", "#!/usr/bin/env node\nfunction main() {\n  process.exit(0)\n}\nmain()\n", false},
+		{"a.rb", "", "def leave\n  exit!\nend\nleave\n", true},
 		{"a.js", "process.exit(0)\n", "process.exit(0)\nlet a\n", false},
 		{"a.rb", "", "at_exit { exit! 0 }\n", true},
 	} {
