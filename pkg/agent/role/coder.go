@@ -122,6 +122,7 @@ func (s *step) run(ctx context.Context) (instance.Result, error) {
 	}
 	if evidence != nil {
 		a.Evidence = evidence
+		s.flaky(ctx, evidence)
 	}
 	var base []instance.Evidence
 	if s.untried() {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/learning"
 	"github.com/signalbox/signalbox/pkg/sanitize"
 )
@@ -51,6 +52,24 @@ func (s step) used(ctx context.Context, fit []learning.Learning, prompt []byte) 
 	if err := s.job.Used(ctx, ids); err != nil {
 		s.job.Progress("that what was learned is used is not noted: %s", oneLine(err.Error()))
 	}
+}
+
+// flaky notes the tests that had both outcomes on one commit, for who works on the repository
+// next. The text is the same each time, so that a test is noted once.
+func (s step) flaky(ctx context.Context, evidence []instance.Evidence) {
+	var found brain.Outcome
+	for _, ev := range evidence {
+		if ev.Judgement == nil || ev.Role != "" { // an earlier step noted those of its own
+			continue
+		}
+		for _, f := range ev.Judgement.Flaky {
+			text := "The test " + f.Name + " is flaky: it fails and passes on the same commit."
+			if _, _, err := learning.Clean("", text); err == nil {
+				found.Learned = append(found.Learned, brain.Learned{Text: text})
+			}
+		}
+	}
+	s.learned(ctx, found)
 }
 
 // learned notes what a brain learned of the repository. What is refused is no fault of

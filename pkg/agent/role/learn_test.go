@@ -3,9 +3,14 @@ package role_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/learning"
 )
@@ -48,5 +53,31 @@ func TestAPromptHasWhatWasLearnedOfTheFilesThatTheWorkChanges(t *testing.T) {
 	job.Learnings = func(context.Context) ([]learning.Learning, error) { return nil, errors.New("nobody answers") }
 	if r, err := e.do(job, program(t, says, "")); err != nil || strings.Contains(e.artifact(r, "fixing_issues.prompt"), "learned here") {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+func TestAFlakyTestIsLearnedOnceAndByItsName(t *testing.T) {
+	needs(t, "python3")
+	ran := filepath.Join(t.TempDir(), "ran")
+	// A red base is run once more without the variables that Signalbox sets, so it fails twice.
+	flips := fmt.Sprintf("import os, unittest\n\nclass Flips(unittest.TestCase):\n    def test_flips(self):\n        with open('%s', 'a') as f:\n            f.write('x')\n        "+
+		"self.assertGreater(os.path.getsize('%s'), 2)\n", ran, ran)
+	e := newEnv(t, with(pyRepository(), "test_flips.py", flips))
+	job := e.testing([]string{"tester"}, e.left("developer", map[string]string{"sums.py": pyRight}))
+	if err := os.Remove(ran); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	var learned []string
+	job.Learned = func(_ context.Context, path, text string) error {
+		learned = append(learned, path+text)
+		return nil
+	}
+	r, err := e.do(job, thinks(func(context.Context, brain.Assignment) (brain.Outcome, error) { return says(instance.Success), nil }))
+	if err != nil || len(r.Evidence) != 1 || len(r.Evidence[0].Judgement.Flaky) != 1 {
+		t.Fatalf("it ended with %+v, %v", r.Evidence[0].Judgement, err)
+	}
+	want := "The test " + r.Evidence[0].Judgement.Flaky[0].Name + " is flaky: it fails and passes on the same commit."
+	if len(learned) != 1 || learned[0] != want {
+		t.Errorf("learned is %q, want %q", learned, want)
 	}
 }
