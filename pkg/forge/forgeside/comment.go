@@ -55,6 +55,17 @@ func RequestComment(ctx context.Context, nc *nats.Conn, w CommentRequest) error 
 	return fmt.Errorf("%w: %s", ErrNotPosted, why)
 }
 
+// RefusesComment reports whether the forge takes no comment in a place, which is no fault of
+// the work and does not go away by itself: it is locked or gone, interaction is limited, or
+// its author has blocked us. The work goes on, and the comment is owed.
+func RefusesComment(err error) bool {
+	return errors.Is(err, forge.ErrDenied) && !errors.Is(err, forge.ErrUnauthenticated) || errors.Is(err, forge.ErrNotFound) || errors.Is(err, forge.ErrInvalid)
+}
+
+// Untold is the name, in the data of a result, of why its comment is not on the forge. It is
+// owed: the PM posts it later, once the instance has ended.
+const Untold = "untold"
+
 // ServeComments answers the requests of RequestComment by post until ctx ends.
 func ServeComments(ctx context.Context, nc *nats.Conn, post func(context.Context, CommentRequest) error) error {
 	svc, err := micro.AddService(nc, micro.Config{Name: "signalbox-pm", Version: "1.0.0", Description: "comments for people"})

@@ -174,18 +174,8 @@ func (h *handler) say(ctx context.Context, job agent.Job, key, body string, r in
 // on the issue, because it is locked, or the reporter has blocked us, people have to look at
 // the instance itself.
 func untold(err error) error {
-	if refusesComments(err) {
+	if forgeside.RefusesComment(err) {
 		return forgeside.EscalateToPeople("people cannot be asked on the issue: %v", err)
 	}
 	return forgeside.Classify(err)
 }
-
-// refusesComments reports whether the forge takes no comment on an issue, which is no fault
-// of the work and does not go away by itself.
-func refusesComments(err error) bool {
-	return errors.Is(err, forge.ErrDenied) && !errors.Is(err, forge.ErrUnauthenticated) || errors.Is(err, forge.ErrNotFound) || errors.Is(err, forge.ErrInvalid)
-}
-
-// Untold is the name, in the data of a result, of why its comment is not on the issue. It is
-// owed: notify posts it later.
-const Untold = "untold"

@@ -53,10 +53,10 @@ func (h *handler) openPullRequest(ctx context.Context, job agent.Job) (instance.
 	switch {
 	case err == nil:
 		r = forgeside.WithData(r, "comment_url", c.URL)
-	case refusesComments(err): // the work is done; that people are told is owed
+	case forgeside.RefusesComment(err): // the work is done; that people are told is owed
 		h.log.Warn("the issue takes no comment; trying again later", "instance", job.Instance, "error", err)
 		r.Summary += fmt.Sprintf(" (the issue is not told: %v)", err)
-		r = forgeside.WithData(r, Untold, err.Error())
+		r = forgeside.WithData(r, forgeside.Untold, err.Error())
 	default:
 		return r, forgeside.Classify(err)
 	}

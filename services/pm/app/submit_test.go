@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/forge/forgetest"
 	"github.com/signalbox/signalbox/pkg/forge/local"
 	"github.com/signalbox/signalbox/pkg/git"
@@ -266,7 +267,7 @@ func TestAnIssueThatTakesNoCommentHoldsNoFinishedWork(t *testing.T) {
 	job := w.solved()
 	w.forge.FailRequests("POST", "/comments", local.Fault{Status: http.StatusForbidden})
 	r := w.done(job)
-	if r.Status != instance.Success || r.Data["pr_number"] != "2" || !strings.Contains(r.Data[Untold], "403") || !strings.Contains(r.Summary, "403") {
+	if r.Status != instance.Success || r.Data["pr_number"] != "2" || !strings.Contains(r.Data[forgeside.Untold], "403") || !strings.Contains(r.Summary, "403") {
 		t.Fatalf("it ended with %+v", r)
 	}
 	ended := &pb.Instance{Instance: job.Instance, Issue: wire.Issue(job.Issue), State: "completed", Kind: "final", Closed: "ended", LastResult: wire.Result(r)}
@@ -282,6 +283,27 @@ func TestAnIssueThatTakesNoCommentHoldsNoFinishedWork(t *testing.T) {
 	}
 	if said := w.said(); len(said) != 1 || !strings.Contains(said[0].Body, "#2") {
 		t.Errorf("said is %+v", said)
+	}
+}
+
+func TestACommentOfTheShepherdThatIsOwedIsPostedOnTheIssueThatItOpened(t *testing.T) {
+	w := newEnv(t)
+	follow, err := w.ann.CreateIssue(t.Context(), widgets, forge.NewIssue{Title: "build went red"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := instance.Result{Status: instance.Success, Summary: "Pull request #7 is not reverted. There is nothing left of it to revert.",
+		Data: map[string]string{forgeside.Untold: "403"}}
+	ended := &pb.Instance{Instance: "acme/widgets/1/merge-watch", Issue: wire.Issue(w.issue), State: "reported", Kind: "final", Closed: "ended",
+		Vars: map[string]string{"prNumber": "7", "followUp": strconv.Itoa(follow.Number)}, LastResult: wire.Result(r)}
+	for range 2 {
+		if err := w.tell(t.Context(), subject.Event{State: "reported", Instance: ended.GetInstance()}, ended); err != nil {
+			t.Error(err)
+		}
+	}
+	said, err := w.ann.Comments(t.Context(), widgets, follow.Number, time.Time{})
+	if err != nil || len(said) != 1 || !strings.Contains(said[0].Body, "is not reverted. There is nothing left") || len(w.said()) != 0 {
+		t.Errorf("said is %+v, %v, and on the issue of the story %+v", said, err, w.said())
 	}
 }
 

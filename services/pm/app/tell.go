@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
+	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/pkg/subject"
 	"github.com/signalbox/signalbox/pkg/wire"
@@ -83,8 +84,14 @@ func deadlinesSince(in *pb.Instance) time.Time {
 // end posts how an instance ended that has no pull request, or what is owed of one that has.
 func (h *handler) end(ctx context.Context, in *pb.Instance, issue instance.Issue) error {
 	last := wire.ToResult(in.GetLastResult())
-	if n, err := strconv.Atoi(last.Data["pr_number"]); err == nil && last.Data[Untold] != "" {
+	untold := last.Data[forgeside.Untold] != ""
+	if n, err := strconv.Atoi(last.Data["pr_number"]); err == nil && untold {
 		_, err = h.post(ctx, in.GetInstance(), issue, openedKey, rules.Opened(n, last.Data["pr_url"]))
+		return err
+	}
+	if n, err := strconv.Atoi(in.GetVars()["followUp"]); err == nil && n > 0 && untold {
+		issue.Number = n
+		_, err = h.post(ctx, in.GetInstance(), issue, "ended", ending(in.GetState(), in.GetReason(), last))
 		return err
 	}
 	if n := in.GetVars()["prNumber"]; last.Data["pr_url"] != "" || n != "" && n != "0" {

@@ -65,6 +65,10 @@ func (t *visit) tellUnchecked(ctx context.Context) error {
 		return nil
 	}
 	_, err := forge.Post(ctx, t.forge, t.snapshot.Repo, t.snapshot.Number, marker, rules.Unchecked(t.snapshot.Head))
+	if forgeside.RefusesComment(err) { // the next visit tries again
+		t.logUntold("it is said later that no check has come: the pull request takes no comment", err, "instance", t.job.Instance)
+		return nil
+	}
 	return err
 }
 

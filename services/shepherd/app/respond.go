@@ -60,10 +60,21 @@ func (t *visit) respond(ctx context.Context, q instance.Question) (instance.Resu
 				nil
 		}
 	}
-	if err := t.reply(ctx, q, ev); err != nil {
-		return instance.Result{}, err
+	commit := ""
+	if t.job.Head != t.job.Vars["pushed"] {
+		commit = t.job.Head
+	}
+	refusal := t.reply(ctx, q, ev, commit)
+	switch {
+	case forgeside.RefusesComment(refusal): // the work is pushed; the reply is owed
+		t.owe(q, commit, refusal)
+	case refusal != nil:
+		return instance.Result{}, refusal
 	}
 	r := t.outcome("responded", "%.7s answers the reviewers", t.job.Head)
+	if refusal != nil {
+		r.Summary += fmt.Sprintf(" (no comment says so yet: %v)", refusal)
+	}
 	return forgeside.WithData(r, "answered", answered, "pushed", t.job.Head, "seen", listed(t.handledRemarks(q)), "lastActivityBy",
 		merge.Bot), nil
 }
@@ -96,8 +107,9 @@ func (t *visit) push(ctx context.Context) (theirs, err error) {
 }
 
 // reply replies to the reviewers in one comment, and in each conversation on lines. It
-// resolves those that were worked in.
-func (t *visit) reply(ctx context.Context, q instance.Question, ev instance.Evidence) error {
+// resolves those that were worked in. commit is the one that was pushed for them; empty:
+// nothing was changed. A conversation that takes no reply does not keep the others from theirs.
+func (t *visit) reply(ctx context.Context, q instance.Question, ev instance.Evidence, commit string) error {
 	keys := remarksIn(q.Text)
 	if len(keys) == 0 {
 		return nil // there is no remark to reply to
@@ -106,11 +118,8 @@ func (t *visit) reply(ctx context.Context, q instance.Question, ev instance.Evid
 		return err
 	}
 	marker := rules.Marker(t.job.Instance, fmt.Sprintf("answer-%d", q.Number))
-	response := rules.Response{Summary: q.Answer, Tests: ev}
+	response := rules.Response{Summary: q.Answer, Tests: ev, Commit: commit}
 	response.Tests.Passed = 0 // which counts criteria, not tests
-	if t.job.Head != t.job.Vars["pushed"] {
-		response.Commit = t.job.Head
-	}
 	for _, c := range t.snapshot.Comments {
 		if contains(keys, key(c)) && c.Path == "" {
 			response.Remarks = append(response.Remarks, c.URL)
@@ -130,6 +139,7 @@ func (t *visit) reply(ctx context.Context, q instance.Question, ev instance.Evid
 	if err != nil {
 		return err
 	}
+	var refused error
 	for _, k := range keys {
 		rest, onLine := strings.CutPrefix(k, "line ")
 		if !onLine {
@@ -139,14 +149,19 @@ func (t *visit) reply(ctx context.Context, q instance.Question, ev instance.Evid
 		if err != nil {
 			return err
 		}
-		if err := forge.Answer(ctx, t.forge, t.snapshot.Repo, t.snapshot.Number, id, marker, "Answered in "+said.URL+"."); err != nil {
+		err = forge.Answer(ctx, t.forge, t.snapshot.Repo, t.snapshot.Number, id, marker, "Answered in "+said.URL+".")
+		if forgeside.RefusesComment(err) {
+			refused = err
+			continue
+		}
+		if err != nil {
 			return err
 		}
-		if err := t.resolveConversation(ctx, id, response.Commit != ""); err != nil {
+		if err := t.resolveConversation(ctx, id, commit != ""); err != nil {
 			return err
 		}
 	}
-	return nil
+	return refused
 }
 
 // readConversations reads the conversations if the observation could not. They can only
@@ -174,7 +189,12 @@ func (t *visit) resolveConversation(ctx context.Context, comment int64, changed 
 	if i < 0 || t.snapshot.Threads[i].Resolved || !changed || !yes(t.job, "resolve_threads") {
 		return nil
 	}
-	return t.forge.Resolve(ctx, t.job.Issue.Repo, t.snapshot.Threads[i].ID)
+	err := t.forge.Resolve(ctx, t.job.Issue.Repo, t.snapshot.Threads[i].ID)
+	if forgeside.RefusesComment(err) { // a person resolves it, whom the gate threads-resolved waits for
+		t.logUntold("a conversation stays open: the forge does not let us resolve it", err, "instance", t.job.Instance)
+		return nil
+	}
+	return err
 }
 
 // handledRemarks returns the keys of the remarks that are handled once the question is

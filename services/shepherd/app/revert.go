@@ -102,11 +102,18 @@ func (l *landing) proposeRevert(ctx context.Context, title string, r workspace.R
 	return out, nil
 }
 
-// leave says in the issue why the merge is not reverted, once.
+// leave says in the issue why the merge is not reverted, once. If the issue takes no comment,
+// that is owed.
 func (l *landing) leave(ctx context.Context, why string) (instance.Result, error) {
 	_, err := forge.Post(ctx, l.forge, l.repo.Name, number(l.job, "followUp"), rules.Marker(l.job.Instance, "revert"),
 		fmt.Sprintf("Pull request #%d is not reverted. %s", l.pr.Number, why))
-	return done(strings.Join(strings.Fields(why), " "), "outcome", "conflict"), err
+	r := done(strings.Join(strings.Fields(why), " "), "outcome", "conflict")
+	if forgeside.RefusesComment(err) { // the PM posts it later
+		l.logUntold("it is said later why a merge is not reverted: the issue takes no comment", err, "instance", l.job.Instance)
+		r.Summary = fmt.Sprintf("Pull request #%d is not reverted. %s", l.pr.Number, r.Summary)
+		return forgeside.WithData(r, forgeside.Untold, err.Error()), nil
+	}
+	return r, err
 }
 
 // maxFiles is how many files are listed.

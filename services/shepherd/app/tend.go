@@ -24,6 +24,7 @@ type visit struct {
 	activity merge.LastActivity // who acted last
 	report   merge.Report
 	shown    int64 // the run of our check on the head; 0: there is none
+	owed     []owedReply
 }
 
 // tend visits the story's pull request (story lifecycle, pushed). It gives the work up if a
@@ -32,6 +33,9 @@ type visit struct {
 func (s *shepherd) tend(ctx context.Context, job agent.Job) (instance.Result, error) {
 	t, err := s.visit(ctx, job)
 	if err != nil {
+		return instance.Result{}, err
+	}
+	if err := t.payReplies(ctx); err != nil {
 		return instance.Result{}, err
 	}
 	switch {
@@ -84,7 +88,7 @@ func (s *shepherd) visit(ctx context.Context, job agent.Job) (*visit, error) {
 	if pull == 0 {
 		return nil, forgeside.EscalateToPeople("the story names no pull request")
 	}
-	t := &visit{shepherd: s, job: job}
+	t := &visit{shepherd: s, job: job, owed: owedReplies(job.Vars)}
 	var err error
 	t.snapshot, err = forge.Observe(ctx, s.forge, forge.Observation{Repo: job.Issue.Repo, Number: pull, Organisations: words(job, "members"),
 		Now: s.now})
@@ -166,6 +170,9 @@ func (t *visit) outcome(name, format string, args ...any) instance.Result {
 	}
 	if !t.snapshot.Draft {
 		r = forgeside.WithData(r, "undrafted", "true")
+	}
+	if owed := owedVar(t.owed); owed != t.job.Vars["owed"] {
+		r = forgeside.WithData(r, "owed", owed)
 	}
 	if readied := t.standing().readiedBy(); readied != t.job.Vars["readied"] {
 		r = forgeside.WithData(r, "readied", readied)
