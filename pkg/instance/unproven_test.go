@@ -2,7 +2,9 @@ package instance_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/signalbox/signalbox/pkg/instance"
@@ -77,6 +79,19 @@ func TestUnprovenWorkIsDeliveredOnlyAsThePolicyPermits(t *testing.T) {
 					}
 				})
 			}
+		}
+	}
+}
+
+func TestAChangeWithoutTheTestThatTheAnalysisRequiresIsNotCommitted(t *testing.T) {
+	def := define(t, "workflow: own\nversion: 1\nextends: pipeline\nmay: {override: [human]}\n")
+	for _, missing := range []bool{false, true} {
+		r := routes["pipeline"]
+		r.answers = maps.Clone(r.answers)
+		r.answers["build"] = instance.Result{Status: instance.Success, ConfidenceScore: 1,
+			Data: map[string]string{"test_missing": strconv.FormatBool(missing)}}
+		if got := r.travel(t, def, verdict.Judgement{Kind: verdict.Code, Shown: true}); got == missing {
+			t.Errorf("the required test is missing: %t, and it is committed: %t", missing, got)
 		}
 	}
 }

@@ -184,6 +184,26 @@ func TestOurBranchWithOthersCommitsIsLeftAloneAndPeopleAreAsked(t *testing.T) {
 	}
 }
 
+func TestABranchOfTheReservedNameHoldsThePushAloneAndOnlyWhileItIsThere(t *testing.T) {
+	w := newEnv(t)
+	w.othersAt("trunk", "signalbox") // no branch can be below a branch
+	job := w.solved()
+	if r := w.done(job); r.Status != instance.Blocked {
+		t.Fatalf("it ended with %+v", r)
+	}
+	url := w.forge.URL + "/" + widgets + ".git"
+	g := git.New(w.TempDir()).WithIdentity("ann", "ann@example.com").WithToken(url, "ann-token")
+	gittest.Run(t, g, "init", "-q")
+	gittest.Run(t, g, "push", "-q", url, ":refs/heads/signalbox")
+	job.Attempt++ // people answered
+	if r := w.done(job); r.Status != instance.Success || r.Data["branch"] != branch || r.Data["pr_number"] != "2" {
+		t.Errorf("it ended with %+v", r)
+	}
+	if pr, err := w.ann.PullRequestByHead(t.Context(), widgets, branch); err != nil || pr.HeadSHA != job.Head {
+		t.Errorf("the pull request is %+v, %v", pr, err)
+	}
+}
+
 func TestTheCommentOnARefusedPushHasTheWordsOfTheForgeAndNotTheCommandOfGit(t *testing.T) {
 	w := newEnv(t)
 	job := w.solved()

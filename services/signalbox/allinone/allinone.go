@@ -131,6 +131,9 @@ func Run(ctx context.Context, c Config) (err error) {
 		return err
 	}
 	defer held.Close()
+	if logs, err := ResolveDirs(); err == nil {
+		removeOld(logs, "log", "", time.Now(), c.Log) // its own is locked, if it is one of them
+	}
 	s := &System{URL: server.ClientURL(), Log: c.Log, Sandbox: box, as: server.As}
 	if s.URL != "" {
 		if s.Login, err = login.Publish(s.URL); err != nil {

@@ -3,6 +3,7 @@ package allinone
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -13,9 +14,23 @@ import (
 	"github.com/signalbox/signalbox/pkg/service/embedded"
 )
 
-// workLasts is how long the work trees and caches of a data directory are kept after its last
-// start. They are made again where they are missing.
-const workLasts = 60 * 24 * time.Hour
+// keptFor is how long the work trees and caches of a data directory, and the data of a run of
+// `resolve`, are kept after the last start on them.
+const keptFor = 60 * 24 * time.Hour
+
+// ResolveDirs returns the directory that has the data of runs of `resolve` without --data, a
+// directory for each repository.
+func ResolveDirs() (string, error) {
+	state := os.Getenv("XDG_STATE_HOME")
+	if state == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("no place for the log, give one with --data: %w", err)
+		}
+		state = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(state, "signalbox", "resolve"), nil
+}
 
 // WorkDirs returns the directory that has the work trees and caches of each data directory.
 func WorkDirs() (string, error) {
@@ -46,25 +61,31 @@ func holdWork(all, dir string, now time.Time, log *slog.Logger) (io.Closer, erro
 	if err != nil || filepath.Dir(dir) != all {
 		return held, err
 	}
-	locks, _ := filepath.Glob(filepath.Join(all, "*", "signalbox.lock")) // the pattern is none of a user
-	for _, lock := range locks {
-		other := filepath.Dir(lock)
-		info, err := os.Stat(lock)
-		if err != nil || other == dir || now.Sub(info.ModTime()) < workLasts {
-			continue
-		}
-		if err := RemoveWork(other); err != nil && log != nil {
-			log.Debug("work trees of long ago are kept", "dir", other, "error", err)
-		}
-	}
+	removeOld(all, "", dir, now, log)
 	return held, nil
 }
 
-// RemoveWork removes a directory of work trees, or of a log, that no process uses: where one
-// does, the error is embedded.ErrLocked. Directories may be read-only, as caches of Go's
-// modules are.
-func RemoveWork(dir string) error {
-	lock, err := embedded.Hold(dir)
+// removeOld removes the directories below all that no process uses, and on which none started
+// for long. Locked is the part of each that a process locks; "" is the directory itself. It
+// leaves alone the directory own, and those that were never locked.
+func removeOld(all, locked, own string, now time.Time, log *slog.Logger) {
+	entries, _ := os.ReadDir(all) // without the directory nothing is old
+	for _, entry := range entries {
+		dir := filepath.Join(all, entry.Name())
+		info, err := os.Stat(filepath.Join(dir, locked, "signalbox.lock"))
+		if err != nil || dir == own || now.Sub(info.ModTime()) < keptFor {
+			continue
+		}
+		if err := RemoveUnused(dir, locked); err != nil && log != nil {
+			log.Debug("a directory of long ago is kept", "dir", dir, "error", err)
+		}
+	}
+}
+
+// RemoveUnused removes a directory that no process uses: where one has locked its part, the
+// error is embedded.ErrLocked. Directories may be read-only, as caches of Go's modules are.
+func RemoveUnused(dir, part string) error {
+	lock, err := embedded.Hold(filepath.Join(dir, part))
 	if err != nil {
 		return err
 	}

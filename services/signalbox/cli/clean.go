@@ -13,7 +13,6 @@ import (
 	"github.com/signalbox/signalbox/pkg/filelock"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/services/signalbox/allinone"
-	"github.com/signalbox/signalbox/services/signalbox/resolve"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
@@ -56,7 +55,7 @@ func (c cleanCommand) Run(_ context.Context, env *term.Env) error {
 		case old && c.Dry:
 			said = "would be removed"
 		case old:
-			if err := k.remove(); err != nil {
+			if err := allinone.RemoveUnused(k.Dir, k.part()); err != nil {
 				failed = append(failed, err)
 				break
 			}
@@ -90,7 +89,7 @@ func keptHere() ([]directory, error) {
 	if err != nil {
 		return nil, fmt.Errorf("no directory of caches: %w", err)
 	}
-	logs, err := resolve.Logs()
+	logs, err := allinone.ResolveDirs()
 	if err != nil {
 		return nil, err
 	}
@@ -106,27 +105,19 @@ func keptHere() ([]directory, error) {
 			}
 			k := directory{Dir: filepath.Join(parent, entry.Name()), Kind: kind}
 			k.Bytes, k.Used = weigh(k.Dir)
-			k.InUse = inUse(k.lock())
+			k.InUse = inUse(filepath.Join(k.Dir, k.part()))
 			all = append(all, k)
 		}
 	}
 	return all, nil
 }
 
-// lock returns the directory that a process which uses k has locked.
-func (k directory) lock() string {
+// part returns the part of k that a process which uses it has locked; "" is k itself.
+func (k directory) part() string {
 	if k.Kind == "resolve" {
-		return filepath.Join(k.Dir, "log")
+		return "log"
 	}
-	return k.Dir
-}
-
-// remove removes the directory, unless a process has begun to use it.
-func (k directory) remove() error {
-	if err := allinone.RemoveWork(k.lock()); err != nil {
-		return err
-	}
-	return os.RemoveAll(k.Dir)
+	return ""
 }
 
 // inUse reports whether a process has locked the directory.

@@ -220,8 +220,58 @@ func finish(t *testing.T, files map[string]string) (g git.Runner, data, said str
 	return g, data, lines.String()
 }
 
+func TestUpPrintsMovesOnATerminalAndSaysWhenItWaitsForPeople(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	g, data := gittest.Repo(t), filepath.Join(t.TempDir(), "data")
+	gittest.Run(t, g, "commit", "-q", "--allow-empty", "-m", "first")
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	out, end := io.Pipe()
+	ended := make(chan int, 1)
+	go func() {
+		env := term.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: end, User: "operator:ann", Now: time.Now, Clock: true}
+		ended <- cli.Run(ctx, env, []string{"up", "--data", data, "--repo", "acme/widgets=" + g.Dir(), "--listen", "127.0.0.1:0", "--sandbox", "none",
+			"--every", "100ms", "--sync", "100ms", "--brain", "developer=exec:true"})
+		end.Close()
+	}()
+	var lines strings.Builder
+	var opening sync.WaitGroup
+	for scanner := bufio.NewScanner(out); scanner.Scan(); {
+		line := scanner.Text()
+		lines.WriteString(line + "\n")
+		if url, found := strings.CutPrefix(line, "NATS    "); found {
+			url, _, _ = strings.Cut(url, ",")
+			opening.Go(func() {
+				var said bytes.Buffer
+				env := term.Env{Stdin: strings.NewReader(""), Stdout: &said, Stderr: &said, User: "operator:ann", Now: time.Now}
+				if code := cli.Run(ctx, env, []string{"open", "issue", "--id", "acme/widgets/1", "--title", "It breaks", "--repo", "acme/widgets", "--nats", url}); code != 0 {
+					t.Errorf("open ended with %d: %s", code, said.String())
+					cancel()
+				}
+			})
+		}
+		if strings.Contains(line, "    signalbox answer acme/widgets/1") {
+			cancel()
+		}
+	}
+	opening.Wait()
+	<-ended
+	// The first moves may come before up watches the log.
+	for _, want := range []string{"  acme/widgets/1  asked Q1  ", "  acme/widgets/1  requirements_unclear → waiting_for_requirements_clarification  ",
+		"\n>>> acme/widgets/1 WAITS FOR YOU: ", "\n    signalbox answer acme/widgets/1\n"} {
+		if !strings.Contains(lines.String(), want) {
+			t.Errorf("%q is not in:\n%s", want, lines.String())
+		}
+	}
+}
+
 func TestAFinishedBranchIsInTheRepository(t *testing.T) {
 	g, _, said := finish(t, nil)
+	if strings.Contains(said, "received") {
+		t.Errorf("up prints moves without a terminal:\n%s", said)
+	}
 	_, branch, found := strings.Cut(said, "  branch ")
 	branch, _, _ = strings.Cut(branch, " is in "+g.Dir())
 	if !found || !strings.HasPrefix(branch, "signalbox/") {

@@ -198,20 +198,6 @@ func (c Command) dir(s source) (string, error) {
 	if c.Data != "" {
 		return c.Data, nil
 	}
-	logs, err := Logs()
+	logs, err := allinone.ResolveDirs()
 	return filepath.Join(logs, s.key()), err
-}
-
-// Logs returns the directory that has the data of runs without --data, a directory for each
-// repository.
-func Logs() (string, error) {
-	state := os.Getenv("XDG_STATE_HOME")
-	if state == "" {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", fmt.Errorf("no place for the log, give one with --data: %w", err)
-		}
-		state = filepath.Join(home, ".local", "state")
-	}
-	return filepath.Join(state, "signalbox", "resolve"), nil
 }
