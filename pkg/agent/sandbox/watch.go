@@ -1,8 +1,10 @@
 package sandbox
 
 import (
+	"errors"
 	"io/fs"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent/sandbox/confine"
@@ -92,10 +94,15 @@ func (l Limits) files(root int, dirs []string) Limit {
 	return ""
 }
 
-// used returns the bytes that directories hold, or any number above enough.
+// used returns the bytes that directories hold, or any number above enough. A path that the
+// system does not take in one piece hides files: it counts as more than enough.
 func used(dirs []string, enough int64) (sum int64) {
 	for _, dir := range dirs {
 		_ = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
+			if errors.Is(err, syscall.ENAMETOOLONG) {
+				sum = max(sum, enough+1)
+				return filepath.SkipAll
+			}
 			if err != nil {
 				return nil
 			}

@@ -36,14 +36,17 @@ func (p *poller) forward(ctx context.Context, id string, issue forge.Issue, at c
 		if _, taken := at.Taken[c.ID]; taken || c.CreatedAt.Before(at.from()) || c.Author.Bot || c.Author.Login == self {
 			continue
 		}
-		var ok bool
-		if c.Body, ok = spoken(p.grammar, c.Body); !ok {
-			next.noteComment(c.ID, c.CreatedAt)
-			continue
-		}
 		permission, counts, err := p.heard(ctx, issue, c.Author.Login, c.NodeID, c.UpdatedAt.After(c.CreatedAt))
 		if err != nil {
 			return err
+		}
+		ok := true
+		if counts {
+			c.Body, ok = spoken(p.grammar, c.Body)
+		}
+		if !ok {
+			next.noteComment(c.ID, c.CreatedAt)
+			continue
 		}
 		if !counts || rules.Remark(c.Body, self) {
 			p.refuse("comment", c.Author.Login, fmt.Sprintf("%s: of the permission %s, or a remark", id, permission))

@@ -236,20 +236,17 @@ func (p *poller) signal(ctx context.Context, issue forge.Issue, c forge.Comment,
 		p.tellOwn(issue, c, self)
 		return nil
 	}
-	var ok bool
-	if c.Body, ok = spoken(p.grammar, c.Body); !ok {
-		return nil
-	}
 	permission, counts, err := p.heard(ctx, issue, c.Author.Login, c.NodeID, c.UpdatedAt.After(c.CreatedAt))
-	if err != nil {
+	if err != nil || !counts && !p.spend(next, "remark", c.Author.Login, permission) {
 		return err
+	}
+	var ok bool
+	if c.Body, ok = spoken(p.grammar, c.Body); !ok { // after the permission: a stranger's text costs nothing until then
+		return nil
 	}
 	name := Name(p.repo, issue.Number)
 	said := map[string]string{"body": c.Body, "url": c.URL, "permission": permission}
 	if !counts {
-		if !p.spend(next, "remark", c.Author.Login, permission) {
-			return nil
-		}
 		why := fmt.Sprintf("%s: %s has the permission %s, and being heard takes %s", name, c.Author.Login, permission, p.intake.Hear)
 		p.refuse("comment", c.Author.Login, why)
 		_, err = p.client.Signal(ctx, name, instance.Remarked, fmt.Sprintf("comment/%d", c.ID), c.Author.Login, said)

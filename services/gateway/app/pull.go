@@ -194,9 +194,7 @@ func (p *pulls) forwardComments(ctx context.Context, id string, pr forge.PullReq
 		return err
 	}
 	for _, c := range comments {
-		var ok bool
-		c.Body, ok = spoken(p.grammar, c.Body)
-		if !ok || c.Author.Bot || c.Author.Login == self || c.CreatedAt.Before(since) || rules.Remark(c.Body, self) {
+		if c.Author.Bot || c.Author.Login == self || c.CreatedAt.Before(since) {
 			continue
 		}
 		edited := c.UpdatedAt.After(c.CreatedAt)
@@ -208,6 +206,10 @@ func (p *pulls) forwardComments(ctx context.Context, id string, pr forge.PullReq
 			if edited {
 				p.refuse(c, permission)
 			}
+			continue
+		}
+		var ok bool
+		if c.Body, ok = spoken(p.grammar, c.Body); !ok || rules.Remark(c.Body, self) {
 			continue
 		}
 		_, err = p.client.Signal(ctx, id, "commented", commentCommand(c, id), c.Author.Login, map[string]string{
