@@ -37,6 +37,29 @@ type env struct {
 	log       *logFollower
 }
 
+// ownDir returns a directory that is removed after the test. A program that a killed process
+// has started, such as git, may write in it until it ends.
+func ownDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "signalbox-e2e-*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for began := time.Now(); ; {
+			err := os.RemoveAll(dir)
+			if err == nil {
+				return
+			}
+			if time.Since(began) > maxWait {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	return dir
+}
+
 // startEnv starts an env and returns when all of it is ready.
 func startEnv(t *testing.T, p envConfig) *env {
 	t.Helper()
@@ -44,12 +67,12 @@ func startEnv(t *testing.T, p envConfig) *env {
 		p.AckWait = maxWait
 	}
 	if p.NATS == "" {
-		p.NATS = t.TempDir()
+		p.NATS = ownDir(t)
 	}
 	if p.Developer == "" {
 		p.Developer = fixScript
 	}
-	dir := t.TempDir()
+	dir := ownDir(t)
 	s := &env{envConfig: p, dir: dir, group: newProcessGroup(t, dir), processes: map[string]*process{}}
 	if err := os.WriteFile(s.brainScript(), []byte(p.Developer), 0o700); err != nil {
 		t.Fatal(err)

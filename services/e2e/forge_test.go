@@ -44,7 +44,7 @@ func startForge(t *testing.T) *testForge {
 // is set, it uses the address of each request.
 func serveForge(t *testing.T, repos []string, from string) (*local.Forge, string) {
 	t.Helper()
-	f, err := local.Open(local.Config{Dir: t.TempDir(), Public: true, Users: []local.User{
+	f, err := local.Open(local.Config{Dir: ownDir(t), Public: true, Users: []local.User{
 		{Login: "signalbox", Token: botToken, Type: "Bot", Permission: "write"},
 		{Login: "ann", Token: annToken, Permission: "admin"},
 		{Login: "bob", Token: bobToken, Permission: "write"},
@@ -88,7 +88,7 @@ func connectForge(t *testing.T, url string) *testForge {
 // answersRepo returns a repository with a bug and a fast test that finds it.
 func answersRepo(t *testing.T) string {
 	t.Helper()
-	dir := t.TempDir()
+	dir := ownDir(t)
 	for name, text := range map[string]string{
 		".signalbox.yaml": "test: {command: sh check.sh}\n",
 		"check.sh":        "grep -qx 42 answer.txt || { echo \"the answer is $(cat answer.txt), want 42\"; exit 1; }\n",

@@ -19,7 +19,7 @@ import (
 // The gateway is a process with an account of its own, and hears of changes by webhooks.
 func TestAGatewayFollowsTheRepositoriesThatItsPatternNames(t *testing.T) {
 	t.Parallel()
-	from, dir := answersRepo(t), t.TempDir()
+	from, dir := answersRepo(t), ownDir(t)
 	f, url := serveForge(t, []string{repo}, from)
 	f.SetURL(url)
 	ann := connectForge(t, url).ann
