@@ -175,21 +175,30 @@ func TestIssueGatesPullRequestsOnTestsOfTheVeryCommit(t *testing.T) {
 
 func TestIssueLimits(t *testing.T) {
 	d := builtinNamed(t, "issue")
+	unclear := func(visits int64) InstanceFacts {
+		return InstanceFacts{Visits: map[string]int64{"requirements_unclear": visits}}
+	}
 	for _, c := range []struct {
-		name string
-		past InstanceFacts
-		want string
+		name   string
+		past   InstanceFacts
+		want   string
+		rounds int64
 	}{
-		{"a loop in which things change only warns", InstanceFacts{Loop: true}, ""},
-		{"the same failure outside a loop", InstanceFacts{Repeats: 1}, ""},
-		{"a loop with the same failure ends the run", InstanceFacts{Loop: true, Repeats: 1}, "no_progress"},
-		{"ten returns", InstanceFacts{Returns: 10, Iteration: 40}, ""},
-		{"the eleventh return ends the run", InstanceFacts{Returns: 11}, "max_iterations"},
+		{"a loop in which things change only warns", InstanceFacts{Loop: true}, "", 0},
+		{"the same failure outside a loop", InstanceFacts{Repeats: 1}, "", 0},
+		{"a loop with the same failure ends the run", InstanceFacts{Loop: true, Repeats: 1}, "no_progress", 0},
+		{"ten returns", InstanceFacts{Returns: 10, Iteration: 40}, "", 0},
+		{"the eleventh return ends the run", InstanceFacts{Returns: 11}, "max_iterations", 0},
+		{"ten rounds, and the eleventh to come", unclear(11), "max_rounds", 10},
+		{"remarks after one round, which ask nothing again", unclear(30), "", 1},
+		{"remarks after nine rounds", unclear(30), "", 9},
+		{"ten visits, where the PM counts no rounds", unclear(10), "", 0},
+		{"eleven visits, where the PM counts no rounds", unclear(11), "max_rounds", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := ""
 			for _, l := range d.Limits {
-				holds, err := l.When.Eval(Facts{Instance: c.past})
+				holds, err := l.When.Eval(Facts{Instance: c.past, Vars: map[string]any{"vars.rounds": c.rounds}})
 				if err != nil {
 					t.Fatal(err)
 				}

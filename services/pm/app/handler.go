@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"strings"
 	"time"
 
@@ -143,8 +144,11 @@ func (h *handler) askQuestions(ctx context.Context, job agent.Job) (instance.Res
 		return r, untold(err)
 	}
 	if before && job.Attempt > 1 {
-		r = forgeside.WithData(r, "asked", "before")
+		return forgeside.WithData(r, "asked", "before", "comment_url", c.URL), nil
 	}
+	// Only rounds in which people were really asked count towards the limit.
+	rounds, _ := strconv.Atoi(job.Vars["rounds"])
+	r = forgeside.WithData(r, "rounds", strconv.Itoa(rounds+1))
 	return forgeside.WithData(r, "comment_url", c.URL), nil
 }
 

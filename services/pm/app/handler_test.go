@@ -116,6 +116,22 @@ func TestWhatIsNotUnderstoodIsAskedOnceInTheSameComment(t *testing.T) {
 	})
 }
 
+func TestOnlyRoundsInWhichPeopleAreAskedAreCounted(t *testing.T) {
+	w := newEnv(t)
+	question, rounds := instance.Question{Number: 1, Text: "What did you expect?"}, ""
+	for attempt := 1; attempt <= 12; attempt++ {
+		job := w.job("requirements_unclear")
+		job.Attempt, job.Questions, job.Vars = attempt, []instance.Question{question}, map[string]string{"rounds": rounds}
+		job.Notes = []instance.NoteEntry{{Author: "bob", Kind: "commented", Text: "It is about the shop of the year N.", At: time.Unix(9, 0)}}
+		if r := w.done(job); r.Data["rounds"] != "" {
+			rounds = r.Data["rounds"]
+		}
+	}
+	if len(w.said()) != 1 || rounds != "1" {
+		t.Errorf("people were asked %d times; counted are %s rounds", len(w.said()), rounds)
+	}
+}
+
 func TestAMarkerThatSomebodyElseCopiedIsNotOurs(t *testing.T) {
 	w := newEnv(t)
 	if _, err := w.asking(); err != nil {
