@@ -91,13 +91,49 @@ func TestAnArchivedRepositoryIsReadOnly(t *testing.T) {
 }
 
 func TestWhatTheLocalForgeDoesNotDoIsRefusedAndNotIgnored(t *testing.T) {
+	const repo = "/repos/acme/widgets"
 	w := newEnv(t)
+	ada := w.client(t, adaToken)
+	newIssue(t, ada, "Kept")
+	StoreXPush(t, w.clone(t, adaToken), "topic", "a.txt", "one\n")
+	openPull(t, ada, "topic", false)
 	for name, c := range map[string]struct{ method, path, body, want string }{
-		"another default branch": {"PATCH", "/repos/acme/widgets", `{"default_branch":"other"}`, "does not change the default branch"},
-		"a branch renamed":       {"POST", "/repos/acme/widgets/branches/main/rename", `{"new_name":"trunk"}`, "does not rename branches"},
+		"another default branch":     {"PATCH", repo, `{"default_branch":"other"}`, "does not change the default branch"},
+		"a branch renamed":           {"POST", repo + "/branches/main/rename", `{"new_name":"trunk"}`, "does not rename branches"},
+		"a description":              {"PATCH", repo, `{"description":"Widgets"}`, "does not do description"},
+		"another visibility":         {"PATCH", repo, `{"name":"widgets","private":false}`, "does not do private"},
+		"no issues":                  {"PATCH", repo, `{"has_issues":false}`, "does not do has_issues"},
+		"a branch that goes":         {"PATCH", repo, `{"delete_branch_on_merge":true}`, "does not do delete_branch_on_merge"},
+		"people of an issue":         {"PATCH", repo + "/issues/1", `{"title":"Renamed","assignees":["rob"]}`, "does not do assignees"},
+		"a milestone":                {"PATCH", repo + "/issues/1", `{"milestone":1}`, "does not do milestone"},
+		"a type":                     {"PATCH", repo + "/issues/1", `{"type":"Bug"}`, "does not do type"},
+		"people of a new issue":      {"POST", repo + "/issues", `{"title":"Another","assignees":["rob"]}`, "does not do assignees"},
+		"a pull request of an issue": {"POST", repo + "/pulls", `{"issue":1,"head":"topic","base":"main"}`, "does not do issue"},
+		"people of a pull request":   {"PATCH", repo + "/pulls/2", `{"title":"Renamed","assignees":["rob"]}`, "does not do assignees"},
+		"a fork's branch":            {"PATCH", repo + "/pulls/2", `{"maintainer_can_modify":true}`, "does not do maintainer_can_modify"},
 	} {
 		if resp, body := w.ask(t, c.method, c.path, adaToken, c.body); resp.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(body, c.want) {
 			t.Errorf("%s: %s %s", name, resp.Status, body)
+		}
+	}
+	for name, path := range map[string]string{"the issue": "/issues/1", "the pull request": "/pulls/2"} {
+		if _, body := w.ask(t, "GET", repo+path, adaToken, ""); strings.Contains(body, "Renamed") {
+			t.Errorf("a part of a request that was refused is done: %s: %s", name, body)
+		}
+	}
+}
+
+func TestAFieldThatIsSentBackAsItWasReadIsAccepted(t *testing.T) {
+	const repo = "/repos/acme/widgets"
+	w := newEnv(t)
+	newIssue(t, w.client(t, adaToken), "Kept")
+	for _, c := range []struct{ path, body string }{
+		{repo, `{"description":null,"homepage":"","private":true,"visibility":"private","has_issues":true,"has_wiki":false,"allow_auto_merge":false}`},
+		{repo + "/issues/1", `{"title":"Renamed","assignee":null,"assignees":[],"milestone":null,"type":null}`},
+		{repo + "/issues/1", `{"title":"Renamed","nothing_of_github":true}`},
+	} {
+		if resp, body := w.ask(t, "PATCH", c.path, adaToken, c.body); resp.StatusCode != http.StatusOK {
+			t.Errorf("%s: %s %s", c.body, resp.Status, body)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func (c *call) mayEdit(author int64) error {
 
 func editIssue(c *call) (int, any, error) {
 	var in edit
-	if err := c.decode(&in); err != nil {
+	if err := c.decodeDone(&in, undone{resource: "Issue", keys: undoneOfIssue}); err != nil {
 		return 0, nil, err
 	}
 	if err := in.check("Issue"); err != nil {

@@ -114,7 +114,7 @@ func createIssue(c *call) (int, any, error) {
 		Body   string
 		Labels []string
 	}
-	if err := c.decode(&in); err != nil {
+	if err := c.decodeDone(&in, undone{resource: "Issue", keys: undoneOfIssue}); err != nil {
 		return 0, nil, err
 	}
 	if strings.TrimSpace(in.Title) == "" {

@@ -166,7 +166,7 @@ func createPull(c *call) (int, any, error) {
 		Title, Body, Head, Base string
 		Draft                   bool
 	}
-	if err := c.decode(&in); err != nil {
+	if err := c.decodeDone(&in, undone{resource: "PullRequest", keys: undoneOfNewPull}); err != nil {
 		return 0, nil, err
 	}
 	switch {
@@ -253,7 +253,7 @@ func (c *call) locate(p *store.Pull) error {
 
 func editPull(c *call) (int, any, error) {
 	var in edit
-	if err := c.decode(&in); err != nil {
+	if err := c.decodeDone(&in, undone{resource: "PullRequest", keys: undoneOfPull}); err != nil {
 		return 0, nil, err
 	}
 	in.Reason, in.Labels = nil, nil

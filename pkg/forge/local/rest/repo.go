@@ -48,7 +48,7 @@ func (v view) repo(r store.Repo) object {
 }
 
 // editRepo changes the name, whether the repository is archived, and which merge methods are
-// allowed. It ignores other fields.
+// allowed. It refuses a change of another field that GitHub knows.
 func editRepo(c *call) (int, any, error) {
 	var in struct {
 		Name     *string
@@ -58,7 +58,7 @@ func editRepo(c *call) (int, any, error) {
 		Rebase   *bool   `json:"allow_rebase_merge"`
 		Branch   *string `json:"default_branch"`
 	}
-	if err := c.decode(&in); err != nil {
+	if err := c.decodeDone(&in, undone{"Repository", undoneOfRepo, c.view().repo(c.Repo)}); err != nil {
 		return 0, nil, err
 	}
 	if _, _, err := store.SplitName(c.Repo.Owner + "/" + deref(in.Name, c.Repo.Name)); err != nil {

@@ -156,18 +156,32 @@ const maxBody = 1 << 20
 
 // decode reads the request's JSON.
 func (c *call) decode(into any) error {
+	body, err := c.read()
+	if err != nil {
+		return err
+	}
+	return parse(body, into)
+}
+
+// read reads the request's body.
+func (c *call) read() ([]byte, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(nil, c.Body, maxBody))
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
-		return &failure{status: http.StatusRequestEntityTooLarge, message: "Request body is too large"}
+		return nil, &failure{status: http.StatusRequestEntityTooLarge, message: "Request body is too large"}
 	}
 	if err != nil {
-		return &failure{status: http.StatusBadRequest, message: "Problems reading the body"}
+		return nil, &failure{status: http.StatusBadRequest, message: "Problems reading the body"}
 	}
+	return body, nil
+}
+
+// parse reads JSON. It leaves into as it is if there is none.
+func parse(body []byte, into any) error {
 	if len(body) == 0 {
 		return nil
 	}
-	err = json.Unmarshal(body, into)
+	err := json.Unmarshal(body, into)
 	var wrongType *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &wrongType):
