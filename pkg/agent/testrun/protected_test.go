@@ -26,12 +26,15 @@ func TestTheKindOfAFileIsWhatItIsToTheTests(t *testing.T) {
 			".github/workflows/ci.yml", ".gitlab-ci.yml", ".cargo/config.toml", ".config/nextest.toml", "sitecustomize.py", "babel.config.cjs",
 			"page/go.mod", "go.work", "pytest.py", "unittest/__init__.py", "node_modules/.bin/jest", "node_modules/assert/index.js",
 			"src/setupTests.js", "build.rs", "Rakefile", "build.gradle", "build.gradle.kts", "CMakeLists.txt", "phpunit.xml", "deno.json",
-			"bunfig.toml", ".rspec", "difflib.py", "pluggy.py", "iniconfig/__init__.py", "argparse.py", "_pytest.so"},
+			"bunfig.toml", ".rspec", "difflib.py", "pluggy.py", "iniconfig/__init__.py", "argparse.py", "_pytest.so",
+			"manage.py", "justfile", ".justfile", "taskfile.yaml", "Taskfile.yml"},
 		testrun.Test: {"sum_test.go", "pkg/sum_test.go", "test_sum.py", "sum_test.py", "sum.test.ts", "sum.spec.jsx", "src/__tests__/sum.js",
 			"tests/sum.rs", "testdata/in.txt", "pkg/testdata/a/b", "src/__snapshots__/a.snap", "test/helper.js", "src/FooTest.java",
-			"Tests/FooTests.swift", "FooTests.cs", "lib/foo_spec.rb"},
+			"Tests/FooTests.swift", "FooTests.cs", "lib/foo_spec.rb",
+			"fixtures/want.txt", "pkg/golden/a.json", "internal/testutil/equal.go", "test-utils/render.js", "src/test-utils.js", "lib/testHelpers.ts", "testutil.go"},
 		testrun.Product: {"sum.go", "src/main.rs", "latest.py", "contest/main.go", "testing.go", "attestation.ts", "README.md", "go.mod",
-			"package-lock.json", "protest.js", "inspector/main.go", "spec/greet.py", "tools/convert", "scripts/build.sh", "greet.sh"},
+			"package-lock.json", "protest.js", "inspector/main.go", "spec/greet.py", "tools/convert", "scripts/build.sh", "greet.sh",
+			"src/fixture.go", "contest-helper.js"},
 	} {
 		judges := testrun.JudgesOf(repository("test/sum.test.js: ", "Tests/FooTests.swift: "))
 		for _, name := range names {
