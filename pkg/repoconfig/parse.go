@@ -233,6 +233,11 @@ func (r *reader) commands(n ast.Node) {
 
 // labels reads the labels that triage may set.
 func (r *reader) labels(n ast.Node) {
+	switch n.(type) {
+	case *ast.SequenceNode, *ast.StringNode:
+		r.Want(n, "kinds of issues, each with its label, such as bug: defect; the label that has an issue taken up is label")
+		return
+	}
 	r.Entries(n, func(key string, at Place, value ast.Node) {
 		var label string
 		r.text(&label)(value)

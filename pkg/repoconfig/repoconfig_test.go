@@ -88,6 +88,8 @@ func TestWhatIsWrongIsNamedWithItsLine(t *testing.T) {
 		"a path that leads out":    {"protect: [../x]\n", "f:1: a protected path is a glob"},
 		"a brain":                  {"brains:\n - claude\n", "f:2: want exec:COMMAND, model:PROVIDER/NAME or rules"},
 		"a broken pattern":         {"brains: [\"exec:[\"]\n", "f:1: want exec:COMMAND"},
+		"labels as a list":         {"labels: [ai]\n", "f:1: want kinds of issues, each with its label, such as bug: defect; the label that has an issue taken up is label"},
+		"labels as a text":         {"labels: ai\n", "f:1: want kinds of issues"},
 		"brains by role":           {"brains:\n  developr: [rules]\n", "f:2: brains is a list of what may work here"},
 		"no brains":                {"brains: []\n", "f:1: want a list with something in it"},
 		"a limit of nothing":       {"limits:\n  - {at_once: 0}\n", "f:2: want a whole number from 1"},

@@ -198,11 +198,11 @@ func TestNothingIsTakenUpWhileTheOnlyFileIsWrong(t *testing.T) {
 	e := newEnv(t)
 	var log bytes.Buffer
 	p := e.configured(&log)
-	e.commit(widgets, forgetest.Trunk, config, "labels: [ai]\n")
+	e.commit(widgets, forgetest.Trunk, config, "lable: ai\n")
 	if in := e.opened(p, "While it is wrong"); in != nil {
 		t.Fatalf("it is opened as %v", in)
 	}
-	if !strings.Contains(log.String(), `unknown key \"labels\"; did you mean \"label\"?`) {
+	if !strings.Contains(log.String(), `unknown key \"lable\"; did you mean \"label\"?`) {
 		t.Errorf("the log is %s", log.String())
 	}
 	e.commit(widgets, forgetest.Trunk, config, "label: ai\n")
@@ -286,7 +286,7 @@ func TestTheGatewayTellsWhichConfigurationIsInForce(t *testing.T) {
 	if c, err := ask("acme/gadgets"); !errors.Is(err, forgeside.ErrUnread) || !strings.Contains(err.Error(), `does not watch "acme/gadgets"`) {
 		t.Errorf("of another repository it says %+v, %v", c, err)
 	}
-	e.commit(widgets, forgetest.Trunk, config, "labels: [ai]\nbudget: {usd: none}\n")
+	e.commit(widgets, forgetest.Trunk, config, "lable: ai\nbudget: {usd: none}\n")
 	if c, err := ask(widgets); !errors.Is(err, forgeside.ErrMisconfigured) ||
 		!strings.Contains(err.Error(), config+":1: unknown key") || !strings.Contains(err.Error(), "\n"+config+":2: want dollars") {
 		t.Errorf("of a first wrong one it says %+v, %v", c, err)
