@@ -30,7 +30,9 @@ func TestAPullRequestThatTakesNoCommentHoldsNoFix(t *testing.T) {
 	if owed := in.GetVars()["owed"]; !strings.Contains(owed, s.head()) {
 		t.Errorf("it owes %q", owed)
 	}
-	if said := s.summaries(); !slices.ContainsFunc(said, func(text string) bool { return strings.Contains(text, "no comment says so yet") && strings.Contains(text, "403") }) {
+	if said := s.summaries(); !slices.ContainsFunc(said, func(text string) bool {
+		return strings.Contains(text, "no comment says so yet") && strings.Contains(text, "403")
+	}) {
 		t.Errorf("the results say %q", said)
 	}
 	s.told() // it is refused again, and owed once
