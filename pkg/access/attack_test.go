@@ -231,7 +231,7 @@ func TestNoPartyButTheOrchestratorChangesTheLog(t *testing.T) {
 		t.Run(attacker.String(), func(t *testing.T) {
 			t.Parallel()
 			e := newEnv(t)
-			e.prey()
+			e.targets()
 			var arrived []*nats.Subscription
 			for _, filter := range []string{"sb.api.>", "sb.in.*.api.override", "sb.in.*.api.agent.tester.*"} {
 				sub, err := e.system.Conn().SubscribeSync(filter)
@@ -309,13 +309,12 @@ func unprotected(t *testing.T, server *natstest.Server) *env {
 	for _, role := range []string{"developer", "tester"} {
 		e.must(store.EnsureConsumer(ctx, e.system, role, []string{"sb.evt.work.issue." + role + ".*"}, store.ConsumerConfig{}))
 	}
-	e.prey()
+	e.targets()
 	return e
 }
 
-// prey adds what the attacks by replies need: work for the developer, and a responder to
-// queries.
-func (e *env) prey() {
+// targets adds work for the developer and a responder to queries. Attacks by replies need both.
+func (e *env) targets() {
 	e.Helper()
 	for range 4 {
 		_, err := e.system.Publish(e.ctx, "sb.evt.work.issue.developer.a", []byte("{}"))

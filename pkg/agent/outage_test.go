@@ -52,7 +52,7 @@ func TestAnOrchestratorThatIsAwayForLeasesCostsNoStep(t *testing.T) {
 				started, release := make(chan struct{}, 10), make(chan struct{})
 				k := w.agent("a1", works(func(ctx context.Context, job agent.Job) (instance.Result, error) {
 					if job.Instance == "first" {
-						return success(), nil // its report claims what is opened next
+						return success(), nil // the orchestrator answers this report with the next work
 					}
 					return blocked(started, release)(ctx, job)
 				}))

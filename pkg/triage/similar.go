@@ -119,13 +119,14 @@ func words(text string) (all []word) {
 
 // stem takes the commonest endings of English words away.
 func stem(w string) string {
-	for _, end := range []string{"ing", "ed", "shes", "ches", "sses", "xes", "s"} {
-		short, ok := strings.CutSuffix(w, end)
-		if !ok || len(short) < 3 || strings.HasSuffix(short, "s") {
-			continue
+	for _, ending := range []struct{ long, short string }{
+		{"ing", ""}, {"ed", ""}, {"shes", "sh"}, {"ches", "ch"}, {"sses", "ss"}, {"xes", "x"}, {"s", ""},
+	} {
+		rest, ok := strings.CutSuffix(w, ending.long)
+		if ok && len(rest) >= 3 && !strings.HasSuffix(rest, "s") {
+			w = rest + ending.short
+			break
 		}
-		w = short + strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(end, "es"), "s"), "ing"), "ed")
-		break
 	}
 	if len(w) > 3 {
 		return strings.TrimSuffix(w, "e")

@@ -14,7 +14,7 @@ func EndsProcess(name string, before, now []byte) string {
 	if count == 0 || count <= endings(name, before) {
 		return ""
 	}
-	return name + " ends the process of its tests, or acts at its end, as soon as it is loaded"
+	return name + " can end the process of its tests as if they passed, or acts at its end"
 }
 
 func endings(name string, content []byte) int {

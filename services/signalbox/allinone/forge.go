@@ -33,6 +33,8 @@ type Forge struct {
 	Token  string // path of the file that has it
 	bot    string // the token of the services
 
+	denied *httpserver.Refusals
+
 	inner string // where the services of this process reach it; URL unless that has TLS
 	doors []door
 }
@@ -68,8 +70,8 @@ func (c Config) openForge(ctx context.Context, dir string, denied *httpserver.Re
 			return nil, errors.Join(err, f.Close())
 		}
 	}
-	served := &Forge{Forge: f, Person: person, Secret: mine, Token: token, bot: bot}
-	if err := served.open(c, filepath.Join(dir, "address"), denied); err != nil {
+	served := &Forge{Forge: f, Person: person, Secret: mine, Token: token, bot: bot, denied: denied}
+	if err := served.open(c, filepath.Join(dir, "address")); err != nil {
 		return nil, errors.Join(err, served.close())
 	}
 	f.SetURL(served.URL)
@@ -78,7 +80,7 @@ func (c Config) openForge(ctx context.Context, dir string, denied *httpserver.Re
 
 // open has the forge listen. With a certificate it listens twice: at Web, and for the
 // services of this process, which need not trust the certificate, on loopback without TLS.
-func (f *Forge) open(c Config, file string, denied *httpserver.Refusals) error {
+func (f *Forge) open(c Config, file string) error {
 	if c.Cert != "" || c.Key != "" {
 		if c.Web == "" {
 			return service.Usagef("--web-cert, --web-key: say with --web HOST:PORT where the local forge is to be served by TLS")
@@ -92,7 +94,7 @@ func (f *Forge) open(c Config, file string, denied *httpserver.Refusals) error {
 			return errors.Join(service.Usagef("--web-cert: %w", err), l.Close())
 		}
 		f.URL = "https://" + named(l.Addr().String(), c.Web, names)
-		f.serveAt(c, l, names, denied)
+		f.serveAt(c, l, names)
 		c.Web = ""
 	}
 	listen := c.listen
@@ -105,13 +107,13 @@ func (f *Forge) open(c Config, file string, denied *httpserver.Refusals) error {
 	}
 	f.inner = "http://" + l.Addr().String()
 	f.URL = cmp.Or(f.URL, f.inner)
-	f.serveAt(c, l, nil, denied)
+	f.serveAt(c, l, nil)
 	return nil
 }
 
-func (f *Forge) serveAt(c Config, l net.Listener, names []string, denied *httpserver.Refusals) {
+func (f *Forge) serveAt(c Config, l net.Listener, names []string) {
 	host, _, _ := net.SplitHostPort(c.Web)
-	f.doors = append(f.doors, door{l, httpserver.New(f.Handler(), denied, append(names, host)...)})
+	f.doors = append(f.doors, door{l, httpserver.New(f.Handler(), f.denied, append(names, host)...)})
 }
 
 // certified returns the names and addresses that a certificate is for.

@@ -181,7 +181,7 @@ func why(env *term.Env, in Instance) (string, []string) {
 	switch {
 	case in.Closed == instance.Cancelled:
 		return "It was cancelled: " + in.Reason + ". Nothing moves it any more, unless it is reopened.", help("reopen")
-	case in.Closed != "" && in.failed:
+	case in.Closed != "" && in.moveFailed:
 		return "It has ended: " + in.Reason + ". Nothing moves it any more, unless it is reopened.", help("reopen")
 	case in.Closed != "":
 		return "It has ended: " + in.Reason + ". Nothing moves it any more.", nil

@@ -33,13 +33,13 @@ type Instance struct {
 	Returns        int           `json:"returns"`   // moves into a state that was entered before
 	Loop           bool          `json:"loop"`
 
-	Claim  *Claim          `json:"claim"` // null: not claimed
-	Work   uint64          `json:"work"`  // sequence that last dispatched the work
-	Faults int             `json:"faults"`
-	Paused bool            `json:"paused"`
-	Closed instance.Closed `json:"closed"` // ended, cancelled, or empty
-	failed bool            // the newest move was a failure of the work
-	Reason string          `json:"reason"`
+	Claim      *Claim          `json:"claim"` // null: not claimed
+	Work       uint64          `json:"work"`  // sequence that last dispatched the work
+	Faults     int             `json:"faults"`
+	Paused     bool            `json:"paused"`
+	Closed     instance.Closed `json:"closed"` // ended, cancelled, or empty
+	moveFailed bool            // the newest move was a failure of the work
+	Reason     string          `json:"reason"`
 	// Failed reports that it ended without success: a person cancelled it, or its last move was a failure.
 	Failed        bool   `json:"failed"`
 	FailureReason string `json:"failureReason"` // empty unless Failed
@@ -157,7 +157,7 @@ func Of(p *pb.Instance) Instance {
 			return Visit{v.GetState(), int(v.GetCount()), int64(v.GetMillis())}
 		}),
 		Iteration: int(p.GetIteration()), Attempt: int(p.GetAttempt()), Returns: int(p.GetReturns()), Loop: p.GetLoop(),
-		Work: p.GetWork(), Faults: int(p.GetFaults()), Paused: p.GetPaused(), Closed: instance.Closed(p.GetClosed()), failed: p.GetFailed(), Reason: p.GetReason(),
+		Work: p.GetWork(), Faults: int(p.GetFaults()), Paused: p.GetPaused(), Closed: instance.Closed(p.GetClosed()), moveFailed: p.GetFailed(), Reason: p.GetReason(),
 		Questions: list(p.GetQuestions(), wire.ToQuestion), Notes: list(p.GetNotes(), wire.ToNote), LastState: p.GetLastState(),
 		Evidence: some(wire.ToEvidence(p.GetEvidence())),
 		Spend: Spend{int64(p.GetSpend().GetTokensIn()), int64(p.GetSpend().GetTokensOut()), p.GetSpend().GetUsd(),
@@ -201,7 +201,7 @@ func Of(p *pb.Instance) Instance {
 		in.NextDeadline = &Deadline{workflow.Level(d.GetLevel()), when(d.GetAt())}
 	}
 	in.Level, in.TimeoutS = workflow.Level(p.GetLevel()), p.GetTimeout().AsDuration().Seconds()
-	if in.Failed = in.Closed == instance.Cancelled || in.Closed != "" && in.failed; in.Failed {
+	if in.Failed = in.Closed == instance.Cancelled || in.Closed != "" && in.moveFailed; in.Failed {
 		in.FailureReason = in.Reason
 	}
 	in.QualityGatesPassed, in.BlockingIssues = in.gatesPassed(), in.blocking()

@@ -24,7 +24,7 @@ func (in Instance) gatesPassed() []string {
 // the newest commit, the issues of a result that was none, and all that people have to do.
 func (in Instance) blocking() []string {
 	all := []string{}
-	if in.Closed != "" && !in.failed {
+	if in.Closed != "" && !in.moveFailed {
 		return all
 	}
 	for _, e := range in.current() {
