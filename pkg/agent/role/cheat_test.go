@@ -150,7 +150,7 @@ func TestNoCheatIsShownToBeASolution(t *testing.T) {
 			if ev.OK && (ev.Judgement.Shown || ev.Judgement.Unproven == "") {
 				t.Errorf("it is shown: %+v\n%+v", ev, ev.Judgement)
 			}
-			if distrusted := ev.Judgement != nil && strings.Contains(ev.Judgement.Unproven, "ends the process"); c.written != nil && ev.OK && !distrusted {
+			if distrusted := ev.Judgement != nil && strings.Contains(ev.Judgement.Unproven, "can end the process"); c.written != nil && ev.OK && !distrusted {
 				t.Errorf("the red test of the tester is passed by: %+v, asked %q", ev.Judgement, asked)
 			}
 		})
