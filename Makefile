@@ -6,7 +6,7 @@ SHELL       := /bin/bash -o pipefail
 # scripts/tools, secretrules and vulnerabilities are modules of their own, outside the workspace.
 PACKAGES := ./...
 # Where goroutines meet: what `make race` and `make check` run under the race detector.
-CONCURRENT := ./pkg/agent $(addsuffix /...,$(addprefix ./,pkg/client pkg/dispatch pkg/engine pkg/eventstore pkg/faultproxy pkg/projection pkg/service services/orchestrator))
+CONCURRENT := ./pkg/agent ./pkg/engine ./pkg/service $(addsuffix /...,$(addprefix ./,pkg/engine/client pkg/engine/dispatch pkg/engine/enginetest pkg/engine/eventstore pkg/engine/projection pkg/service/embedded services/orchestrator pkg/testkit/faultproxy))
 # What takes longest, to begin with: nothing else is left to run beside the last.
 LONGEST := $(addprefix ./services/,e2e shepherd/app signalbox/cli signalbox/bench pm/app)
 # `make test RUN=Handle` narrows, `make test FLAGS=-count=1` adds.
@@ -113,14 +113,14 @@ cluster: ## kill, cut off, pause and restart the servers of a cluster, STRIKES=1
 
 .PHONY: crash
 crash: ## have every forge-side service crash at each of its calls, all of them
-	SIGNALBOX_CRASH=1 go test -count=1 -timeout=0 -run='Crashes|Stalls|Lag' ./pkg/forge/crashtest ./services/...
+	SIGNALBOX_CRASH=1 go test -count=1 -timeout=0 -run='Crashes|Stalls|Lag' ./pkg/testkit/crashtest ./services/...
 
 ## Code
 
 .PHONY: generate
 generate: bin/tools ## regenerate the code and the documents
 	bin/tools/buf generate
-	go test ./pkg/workflow -run=Pages -update
+	go test ./pkg/engine/workflow -run=Pages -update
 
 .PHONY: attack
 attack: ## run the attacks that SECURITY.md names for each promise, all of them however often they held before
@@ -136,7 +136,7 @@ fuzz: ## run every fuzz target for FUZZTIME each (10s); what is found is kept in
 
 .PHONY: secret-rules
 secret-rules: ## take the rules for secrets from the gitleaks that scripts/secretrules/go.mod names
-	cd scripts/secretrules && GOWORK=off go run . > ../../pkg/secret/rules.json
+	cd scripts/secretrules && GOWORK=off go run . > ../../pkg/base/secret/rules.json
 
 .PHONY: check
 check: generated vet lint proto-check archtest race ## everything a change must pass besides `make test`
@@ -161,7 +161,7 @@ proto-check: bin/tools ## buf lint, and no break with what was there (BASE=ref t
 
 .PHONY: archtest
 archtest: ## the import and style rules
-	$(TEST) ./pkg/archtest/...
+	$(TEST) ./pkg/testkit/archtest/...
 
 # buf, the generators of protobuf code and staticcheck, at the versions scripts/tools/go.mod pins.
 # buf takes two minutes the first time.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"github.com/signalbox/signalbox/pkg/programtest"
+	"github.com/signalbox/signalbox/pkg/testkit/programtest"
 )
 
 // actions is the part of the workflow format of GitHub Actions that ours uses.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/signalbox/signalbox/pkg/programtest"
+	"github.com/signalbox/signalbox/pkg/testkit/programtest"
 )
 
 func TestEachBinaryKnowsWhatItIsTold(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/signalbox/signalbox/pkg/programtest"
+	"github.com/signalbox/signalbox/pkg/testkit/programtest"
 )
 
 const root = ".."

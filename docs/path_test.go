@@ -28,7 +28,7 @@ func TestEveryFileThatTheArchitectureNamesIsThere(t *testing.T) {
 }
 
 func exists(name string) bool {
-	for _, below := range []string{"", "pkg", "services", "pkg/agent", "pkg/agent/brain"} {
+	for _, below := range []string{"", "pkg", "services", "pkg/agent", "pkg/agent/brain", "pkg/base", "pkg/document", "pkg/engine", "pkg/forge", "pkg/service", "pkg/testkit"} {
 		if files, err := filepath.Glob(filepath.Join(root, below, name)); err == nil && len(files) > 0 {
 			return true
 		}

@@ -14,11 +14,11 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/signalbox/signalbox/pkg/agent"
-	"github.com/signalbox/signalbox/pkg/client"
-	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
-	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/subject"
+	"github.com/signalbox/signalbox/pkg/engine/client"
+	store "github.com/signalbox/signalbox/pkg/engine/eventstore/jetstream"
+	"github.com/signalbox/signalbox/pkg/engine/eventstore/natstest"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/subject"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 

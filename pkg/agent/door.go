@@ -7,7 +7,7 @@ import (
 	"io"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
-	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/engine/client"
 )
 
 // Door is the object store as the orchestrator answers for it. An agent reads what the

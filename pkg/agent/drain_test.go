@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent"
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 func TestAnAgentThatIsStoppedGivesItsWorkToAnother(t *testing.T) {

@@ -3,8 +3,8 @@ package agent
 import (
 	"testing"
 
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 

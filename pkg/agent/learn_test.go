@@ -12,10 +12,10 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/brain/prompt"
 	"github.com/signalbox/signalbox/pkg/agent/role"
-	"github.com/signalbox/signalbox/pkg/client"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/learning"
-	"github.com/signalbox/signalbox/pkg/subject"
+	"github.com/signalbox/signalbox/pkg/engine/client"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/learning"
+	"github.com/signalbox/signalbox/pkg/engine/subject"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 

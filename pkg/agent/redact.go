@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/secret"
+	"github.com/signalbox/signalbox/pkg/base/secret"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 // redactor takes credentials out of what an agent records. What is recorded is kept

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/secret"
-	"github.com/signalbox/signalbox/pkg/secret/secrettest"
+	"github.com/signalbox/signalbox/pkg/base/secret"
+	"github.com/signalbox/signalbox/pkg/base/secret/secrettest"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 func newRedactor(t testing.TB) redactor {

@@ -3,7 +3,7 @@ package engine_test
 import (
 	"testing"
 
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 // What a commit is stored under is who has to read it.

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/engine"
-	"github.com/signalbox/signalbox/pkg/eventstore/memory"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/pkg/engine/eventstore/memory"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
 
 // line is a lifecycle of eight steps, with rules, a gate, limits and a loop rule

@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/eventstore"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/projection"
-	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/pkg/engine/eventstore"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/projection"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
 
 // Budget bounds what roles spend on instances. It is safe for concurrent use, and quick.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/engine"
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 // budget is spent of the roles that it has, until the day ends. It implements

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/projection"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/projection"
 )
 
 func TestWhoFollowsNotesWhatChanged(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/dispatch"
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/engine/dispatch"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 // claim claims the most urgent ready work of the role in the workflow, in place of the work

@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/signalbox/signalbox/pkg/engine"
-	"github.com/signalbox/signalbox/pkg/eventstore"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/logcheck"
+	"github.com/signalbox/signalbox/pkg/engine/eventstore"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/logcheck"
 )
 
 // answer is the reply to an agent that waits.

@@ -2,7 +2,7 @@
 // the commit, and does so again if another writer was first. What makes this correct is
 // the log's optimistic concurrency: no lock is held across processes.
 //
-// pkg/projection has the state of all instances, pkg/dispatch the agents that wait for
+// pkg/engine/projection has the state of all instances, pkg/engine/dispatch the agents that wait for
 // work. The interfaces states and dispatcher have all that command handling uses of them.
 //
 // Locks are taken in this order: the instance's (Engine.commands), its workflow's
@@ -14,12 +14,12 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/dispatch"
-	"github.com/signalbox/signalbox/pkg/eventstore"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/projection"
-	"github.com/signalbox/signalbox/pkg/projection/snapshot"
-	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/pkg/engine/dispatch"
+	"github.com/signalbox/signalbox/pkg/engine/eventstore"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/projection"
+	"github.com/signalbox/signalbox/pkg/engine/projection/snapshot"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
 
 // Definitions finds lifecycles. What there is none of is a workflow.ErrUnknown.
@@ -80,7 +80,7 @@ type states interface {
 	Given(ctx context.Context, command string) (id string, ok bool, err error)
 }
 
-// dispatcher is what command handling uses of pkg/dispatch.
+// dispatcher is what command handling uses of pkg/engine/dispatch.
 type dispatcher interface {
 	Next(role string) *dispatch.Waiter
 	Reserve(in instance.Instance, c instance.Commit) (release func(), full dispatch.Limit, ok bool)

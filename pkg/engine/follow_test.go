@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/pkg/engine"
-	"github.com/signalbox/signalbox/pkg/eventstore"
-	"github.com/signalbox/signalbox/pkg/eventstore/memory"
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/engine/eventstore"
+	"github.com/signalbox/signalbox/pkg/engine/eventstore/memory"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 func TestGetReadsOnesOwnWritesAndThoseOfOthers(t *testing.T) {

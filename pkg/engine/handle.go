@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/eventstore"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/projection"
-	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/pkg/engine/eventstore"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/projection"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
 
 // Handle handles one command. name is the workflow that an Open asks for, or the name or

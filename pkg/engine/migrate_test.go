@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/pkg/engine"
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 func TestAnInstanceMigratesToTheNewestOrToTheOneAskedFor(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 // Prolong extends each lease that ended after the given time, or ends within the given lease.

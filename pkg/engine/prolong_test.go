@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 func TestLeasesThatEndedWhileNoEngineRanAreProlonged(t *testing.T) {

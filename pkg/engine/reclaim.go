@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/dispatch"
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/engine/dispatch"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 const (

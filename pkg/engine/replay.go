@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/signalbox/signalbox/pkg/eventstore"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/projection"
-	"github.com/signalbox/signalbox/pkg/wire"
+	"github.com/signalbox/signalbox/pkg/engine/eventstore"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/projection"
+	"github.com/signalbox/signalbox/pkg/engine/wire"
 )
 
 // replay replies to a command that the instance carried out before as it did then, however

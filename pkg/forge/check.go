@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/merge"
+	"github.com/signalbox/signalbox/pkg/forge/merge"
 )
 
 // Checks reads the checks of a commit and what its target branch demands.

@@ -13,10 +13,10 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/github"
-	"github.com/signalbox/signalbox/pkg/forge/local"
+	"github.com/signalbox/signalbox/pkg/forge/merge"
 	"github.com/signalbox/signalbox/pkg/git"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
-	"github.com/signalbox/signalbox/pkg/merge"
+	"github.com/signalbox/signalbox/pkg/localforge"
 )
 
 const repo = "acme/widgets"
@@ -31,14 +31,14 @@ type env struct {
 	*github.Client // as the robot
 }
 
-func newEnv(t *testing.T, change ...func(*local.Config)) *env {
+func newEnv(t *testing.T, change ...func(*localforge.Config)) *env {
 	t.Helper()
 	w := &env{t: t}
 	w.now.Store(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).Unix())
-	config := local.Config{
+	config := localforge.Config{
 		Dir: t.TempDir(),
 		Now: func() time.Time { return time.Unix(w.now.Add(1), 0) },
-		Users: []local.User{
+		Users: []localforge.User{
 			{Login: "rob[bot]", Token: "rob", Type: "Bot", Permission: "write"},
 			{Login: "ada", Token: "ada", Permission: "admin", Organisations: []string{"acme"}},
 			{Login: "bob", Token: "bob", Permission: "write", Organisations: []string{"acme"}},
@@ -48,7 +48,7 @@ func newEnv(t *testing.T, change ...func(*local.Config)) *env {
 	for _, c := range change {
 		c(&config)
 	}
-	f, err := local.Open(config)
+	f, err := localforge.Open(config)
 	w.must(err)
 	server := httptest.NewServer(f.Handler())
 	w.url = server.URL

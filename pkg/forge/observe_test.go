@@ -12,8 +12,8 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/github"
-	"github.com/signalbox/signalbox/pkg/forge/local"
-	"github.com/signalbox/signalbox/pkg/merge"
+	"github.com/signalbox/signalbox/pkg/forge/merge"
+	"github.com/signalbox/signalbox/pkg/localforge"
 )
 
 // TestTheWorldIsJudgedAsItIs goes the whole way from a forge over HTTP to the
@@ -137,8 +137,8 @@ func TestWhoseTurnItIs(t *testing.T) {
 // TestHeadThatMovesWhileItIsRead has a human push in the middle of a reading.
 func TestHeadThatMovesWhileItIsRead(t *testing.T) {
 	var pushing atomic.Pointer[func()]
-	w := newEnv(t, func(c *local.Config) {
-		c.Fault = func(r *http.Request) *local.Fault {
+	w := newEnv(t, func(c *localforge.Config) {
+		c.Fault = func(r *http.Request) *localforge.Fault {
 			if push := pushing.Load(); push != nil && strings.HasSuffix(r.URL.Path, "/reviews") && pushing.CompareAndSwap(push, nil) {
 				(*push)()
 			}
@@ -163,8 +163,8 @@ func TestHeadThatMovesWhileItIsRead(t *testing.T) {
 // a reading.
 func TestABaseThatChangesWhileItIsReadIsUnknown(t *testing.T) {
 	var changing atomic.Pointer[func()]
-	w := newEnv(t, func(c *local.Config) {
-		c.Fault = func(r *http.Request) *local.Fault {
+	w := newEnv(t, func(c *localforge.Config) {
+		c.Fault = func(r *http.Request) *localforge.Fault {
 			if change := changing.Load(); change != nil && strings.HasSuffix(r.URL.Path, "/activity") && changing.CompareAndSwap(change, nil) {
 				(*change)()
 			}
@@ -191,10 +191,10 @@ func TestPartThatCannotBeReadIsUnread(t *testing.T) {
 		t.Run(suffix+" is "+string(part), func(t *testing.T) {
 			var w *env
 			var broken atomic.Bool
-			w = newEnv(t, func(c *local.Config) {
-				c.Fault = func(r *http.Request) *local.Fault {
+			w = newEnv(t, func(c *localforge.Config) {
+				c.Fault = func(r *http.Request) *localforge.Fault {
 					if broken.Load() && strings.HasSuffix(r.URL.Path, strings.Replace(suffix, "HEAD", w.head, 1)) {
-						return &local.Fault{Status: http.StatusForbidden}
+						return &localforge.Fault{Status: http.StatusForbidden}
 					}
 					return nil
 				}
@@ -219,7 +219,7 @@ func TestPartThatCannotBeReadIsUnread(t *testing.T) {
 }
 
 func TestMergeabilityIsWaitedFor(t *testing.T) {
-	w := newEnv(t, func(c *local.Config) { c.Computing = 3 }) // once when it was opened
+	w := newEnv(t, func(c *localforge.Config) { c.Computing = 3 }) // once when it was opened
 	w.green()
 	for _, want := range []merge.Verdict{merge.Unknown, merge.Pass} {
 		if got := merge.Assess(w.observe(), merge.Rules{Branch: "story/1"}); got.Verdict != want {
@@ -240,7 +240,7 @@ func TestObservationThatCannotGoOnFails(t *testing.T) {
 	if _, err := forge.Observe(ended, w.Client, w.observation()); !errors.Is(err, context.Canceled) {
 		t.Errorf("after the end: %v", err)
 	}
-	limited := newEnv(t, func(c *local.Config) { c.RateLimit = 8 })
+	limited := newEnv(t, func(c *localforge.Config) { c.RateLimit = 8 })
 	var err error
 	limited.Client, err = github.New(github.Config{BaseURL: limited.url, Token: "rob", MaxWait: time.Millisecond})
 	w.must(err)

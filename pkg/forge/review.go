@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/merge"
+	"github.com/signalbox/signalbox/pkg/forge/merge"
 )
 
 // Reviews reads reviews of and comments on a pull request.

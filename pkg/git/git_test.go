@@ -14,9 +14,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/signalbox/signalbox/pkg/faultproxy"
 	"github.com/signalbox/signalbox/pkg/git"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
+	"github.com/signalbox/signalbox/pkg/testkit/faultproxy"
 )
 
 func repository(t *testing.T) git.Runner {

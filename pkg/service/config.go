@@ -13,7 +13,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/goccy/go-yaml"
 
-	"github.com/signalbox/signalbox/pkg/yamltext"
+	"github.com/signalbox/signalbox/pkg/base/yamltext"
 )
 
 // config is a file of flag names and values.

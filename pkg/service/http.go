@@ -15,7 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/signalbox/signalbox/pkg/httpserver"
+	"github.com/signalbox/signalbox/pkg/service/httpserver"
 )
 
 // monitor is the HTTP server of a service.

@@ -14,7 +14,7 @@ import (
 	"github.com/lmittmann/tint"
 	"github.com/mattn/go-isatty"
 
-	"github.com/signalbox/signalbox/pkg/sanitize"
+	"github.com/signalbox/signalbox/pkg/base/sanitize"
 )
 
 // Logging are the flags of the log.

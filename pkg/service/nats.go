@@ -15,7 +15,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/signalbox/signalbox/pkg/access"
+	"github.com/signalbox/signalbox/pkg/service/access"
 )
 
 // NATS are the flags of the connection: servers and credentials.

@@ -16,10 +16,10 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
-	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
-	"github.com/signalbox/signalbox/pkg/faultproxy"
+	"github.com/signalbox/signalbox/pkg/engine/eventstore/natstest"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/service/embedded"
+	"github.com/signalbox/signalbox/pkg/testkit/faultproxy"
 )
 
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }

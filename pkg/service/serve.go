@@ -14,7 +14,7 @@ import (
 	"github.com/oklog/run"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/signalbox/signalbox/pkg/httpserver"
+	"github.com/signalbox/signalbox/pkg/service/httpserver"
 )
 
 // Host has the parts that a running service uses.

@@ -22,7 +22,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
+	"github.com/signalbox/signalbox/pkg/engine/eventstore/natstest"
 	"github.com/signalbox/signalbox/pkg/service"
 )
 

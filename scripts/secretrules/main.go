@@ -1,5 +1,5 @@
 // Command secretrules prints the rules of the gitleaks that go.mod names, as
-// pkg/secret reads them: `make secret-rules`. It is a module of its own, so that
+// pkg/base/secret reads them: `make secret-rules`. It is a module of its own, so that
 // nothing that gitleaks is built of comes into the product.
 package main
 

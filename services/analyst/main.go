@@ -1,6 +1,6 @@
 // Command analyst judges reports: its work in `issue` and `pipeline` is
 // reading, without changes. The work is done in
-// pkg/agent/brain/rules/analyst.go, pkg/pipelinerole/brief.go; the loop around
+// pkg/agent/brain/rules/analyst.go, pkg/agent/pipelinerole/brief.go; the loop around
 // a brain is pkg/agent/role/coder.go. bin/analyst is a link to services/agent,
 // which serves the same role.
 package main
@@ -8,7 +8,7 @@ package main
 import (
 	"os"
 
-	"github.com/signalbox/signalbox/pkg/roles"
+	"github.com/signalbox/signalbox/pkg/agent/roles"
 )
 
 func main() { os.Exit(roles.Main("analyst")) }

@@ -7,7 +7,7 @@ package main
 import (
 	"os"
 
-	"github.com/signalbox/signalbox/pkg/roles"
+	"github.com/signalbox/signalbox/pkg/agent/roles"
 )
 
 func main() { os.Exit(roles.Main("cto")) }

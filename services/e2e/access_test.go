@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/signalbox/signalbox/pkg/access"
-	"github.com/signalbox/signalbox/pkg/subject"
+	"github.com/signalbox/signalbox/pkg/engine/subject"
+	"github.com/signalbox/signalbox/pkg/service/access"
 )
 
 // newAccess returns a directory with the keys of the services.

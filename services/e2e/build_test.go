@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/signalbox/signalbox/pkg/programtest"
+	"github.com/signalbox/signalbox/pkg/testkit/programtest"
 )
 
 // binary returns the path of the binary of a service or of nats-server.

@@ -16,8 +16,8 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/signalbox/signalbox/pkg/faultproxy"
-	"github.com/signalbox/signalbox/pkg/subject"
+	"github.com/signalbox/signalbox/pkg/engine/subject"
+	"github.com/signalbox/signalbox/pkg/testkit/faultproxy"
 )
 
 // faultInjector injects faults of all kinds, several at a time.

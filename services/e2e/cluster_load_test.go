@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent"
-	"github.com/signalbox/signalbox/pkg/client"
-	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/engine/client"
+	store "github.com/signalbox/signalbox/pkg/engine/eventstore/jetstream"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/engine/client"
 )
 
 const noMajority = "no majority of the NATS servers"

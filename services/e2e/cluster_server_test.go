@@ -14,7 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/signalbox/signalbox/pkg/faultproxy"
+	"github.com/signalbox/signalbox/pkg/testkit/faultproxy"
 )
 
 const clusterNodes = 3

@@ -10,7 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/signalbox/signalbox/pkg/faultproxy"
+	"github.com/signalbox/signalbox/pkg/testkit/faultproxy"
 )
 
 // clusterEnv is a cluster with orchestrators and a load.

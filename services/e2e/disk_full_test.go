@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/client"
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/engine/client"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 // TestAFullDiskLosesNothing fills the server's disk. Appends fail, nothing

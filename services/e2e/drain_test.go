@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/logcheck"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/logcheck"
 )
 
 // TestAStoppedServiceGivesItsWorkBack stops an agent that works. It releases its

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/access"
-	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/engine/client"
+	"github.com/signalbox/signalbox/pkg/service/access"
 )
 
 // envConfig configures an env.

@@ -16,8 +16,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/github"
-	"github.com/signalbox/signalbox/pkg/forge/local"
 	"github.com/signalbox/signalbox/pkg/git"
+	"github.com/signalbox/signalbox/pkg/localforge"
 )
 
 const (
@@ -42,9 +42,9 @@ func startForge(t *testing.T) *testForge {
 
 // serveForge serves a forge whose repositories all start from one. Unless its URL
 // is set, it uses the address of each request.
-func serveForge(t *testing.T, repos []string, from string) (*local.Forge, string) {
+func serveForge(t *testing.T, repos []string, from string) (*localforge.Forge, string) {
 	t.Helper()
-	f, err := local.Open(local.Config{Dir: ownDir(t), Public: true, Users: []local.User{
+	f, err := localforge.Open(localforge.Config{Dir: ownDir(t), Public: true, Users: []localforge.User{
 		{Login: "signalbox", Token: botToken, Type: "Bot", Permission: "write"},
 		{Login: "ann", Token: annToken, Permission: "admin"},
 		{Login: "bob", Token: bobToken, Permission: "write"},

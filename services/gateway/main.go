@@ -1,6 +1,6 @@
 // Command gateway watches repositories on the forge, by polling and webhooks.
 // The work is done in services/gateway/app: intake.go opens instances, order.go
-// carries out commands in comments, whose grammar is pkg/command.
+// carries out commands in comments, whose grammar is pkg/forge/command.
 package main
 
 import (

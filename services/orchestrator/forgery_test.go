@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/access"
-	"github.com/signalbox/signalbox/pkg/access/accesstest"
-	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/engine/client"
 	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/service/access"
+	"github.com/signalbox/signalbox/pkg/service/access/accesstest"
 	"github.com/signalbox/signalbox/services/orchestrator/orchestratortest"
 )
 

@@ -1,6 +1,6 @@
 // Command plan-manager watches the deadlines of tasks and answers queries about
-// them. The work is done in services/plan-manager/app; the documents are pkg/plan
-// and pkg/task.
+// them. The work is done in services/plan-manager/app; the documents are pkg/document/plan
+// and pkg/document/task.
 package main
 
 import (

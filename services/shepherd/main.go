@@ -1,6 +1,6 @@
 // Command shepherd takes the code of stories to merged pull requests. The work is
 // done in services/shepherd/app: a visit in shepherd.go, its steps a file each.
-// pkg/merge says whether a pull request can be merged.
+// pkg/forge/merge says whether a pull request can be merged.
 package main
 
 import (

@@ -1,5 +1,5 @@
 // Command triage says which issues the pipeline takes up. The work is done in
-// pkg/pipelinerole/triage.go; the loop around a brain is
+// pkg/agent/pipelinerole/triage.go; the loop around a brain is
 // pkg/agent/role/coder.go. bin/triage is a link to services/agent, which serves
 // the same role.
 package main
@@ -7,7 +7,7 @@ package main
 import (
 	"os"
 
-	"github.com/signalbox/signalbox/pkg/roles"
+	"github.com/signalbox/signalbox/pkg/agent/roles"
 )
 
 func main() { os.Exit(roles.Main("triage")) }

@@ -5,7 +5,7 @@ package brain
 import (
 	"context"
 
-	"github.com/signalbox/signalbox/pkg/work"
+	"github.com/signalbox/signalbox/pkg/engine/work"
 )
 
 // Brain works one assignment in the given work tree.

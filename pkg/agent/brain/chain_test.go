@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 // saying is a brain that prints its name, costs a token, and ends with an error.

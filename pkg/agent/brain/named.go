@@ -3,7 +3,7 @@ package brain
 import (
 	"context"
 
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 // Named is a brain that puts its name to what it costs. It implements Watched.

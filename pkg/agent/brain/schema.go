@@ -14,8 +14,8 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/learning"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/learning"
 )
 
 //go:embed schema/*.schema.json

@@ -3,7 +3,7 @@ package brain
 import (
 	"context"
 
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 // Watched is a brain that works turn by turn. It shows its cost after each turn, and its

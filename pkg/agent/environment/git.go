@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent/sandbox/egress"
-	"github.com/signalbox/signalbox/pkg/lazyregexp"
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 // gitSource is a package that a manifest or lock takes from a git repository.

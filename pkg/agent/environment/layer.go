@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
-	"github.com/signalbox/signalbox/pkg/lazyregexp"
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 // Layer is what a recipe made. Runs read it and cannot change it.

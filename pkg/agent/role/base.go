@@ -14,10 +14,10 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/verdict"
-	"github.com/signalbox/signalbox/pkg/work"
-	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/verdict"
+	"github.com/signalbox/signalbox/pkg/engine/work"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
 
 // untried reports whether the brain costs something, and no role has written code yet in a

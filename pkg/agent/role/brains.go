@@ -12,9 +12,9 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain/mcp"
 	"github.com/signalbox/signalbox/pkg/agent/brain/prompt"
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/repoconfig"
-	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/pkg/agent/repoconfig"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
 
 // Brains is what a role thinks with: one brain for all its states, others for

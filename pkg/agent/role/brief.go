@@ -10,7 +10,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain/prompt"
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
-	"github.com/signalbox/signalbox/pkg/work"
+	"github.com/signalbox/signalbox/pkg/engine/work"
 )
 
 // brief returns what a prompt says beside the assignment. What is read of the repository

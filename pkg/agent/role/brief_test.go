@@ -10,8 +10,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/brain/exec"
 	"github.com/signalbox/signalbox/pkg/agent/brain/prompt"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/work"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/work"
 )
 
 // program is a brain that is a program, with the operator's templates in dir, if any.

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/work"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/work"
 )
 
 // budget is what an instance may cost, and what it has. A limit of 0 is none.

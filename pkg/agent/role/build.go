@@ -16,7 +16,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain/prompt"
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
-	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
 
 // Tools configures brains that run programs.

@@ -12,9 +12,9 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/secret"
-	"github.com/signalbox/signalbox/pkg/verdict"
+	"github.com/signalbox/signalbox/pkg/base/secret"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/verdict"
 )
 
 func TestAChangeIsHandedOnFromRoleToRole(t *testing.T) {

@@ -8,13 +8,13 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/outbound"
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/outbound"
-	"github.com/signalbox/signalbox/pkg/sanitize"
-	"github.com/signalbox/signalbox/pkg/work"
-	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/pkg/base/sanitize"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/work"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
 
 // collect takes what the brain left in the tree. Who asks or escalates hands

@@ -7,9 +7,9 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/pipelinerole"
 	"github.com/signalbox/signalbox/pkg/agent/role"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/pipelinerole"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 // documents is a document that says what happens to it. It implements role.Document.

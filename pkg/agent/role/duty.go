@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
 
 // ParseDuties reads the values of --duty, STATE=DUTY, by state. The flag is from

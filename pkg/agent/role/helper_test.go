@@ -17,13 +17,13 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/outbound"
+	"github.com/signalbox/signalbox/pkg/agent/pipelinerole"
 	"github.com/signalbox/signalbox/pkg/agent/role"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/outbound"
-	"github.com/signalbox/signalbox/pkg/pipelinerole"
-	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
 // objects is an object store in memory.

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/learning"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/learning"
 )
 
 func TestAPromptHasWhatWasLearnedOfTheFilesThatTheWorkChanges(t *testing.T) {

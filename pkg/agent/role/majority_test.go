@@ -5,11 +5,11 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/pkg/agent/role"
-	eventlog "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
-	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
+	eventlog "github.com/signalbox/signalbox/pkg/engine/eventstore/jetstream"
+	"github.com/signalbox/signalbox/pkg/engine/eventstore/natstest"
+	"github.com/signalbox/signalbox/pkg/engine/subject"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/service/servicetest"
-	"github.com/signalbox/signalbox/pkg/subject"
 )
 
 // An agent that has nothing to do asks nobody, and so does not miss an answer.

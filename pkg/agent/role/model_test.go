@@ -15,8 +15,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain/model"
 	"github.com/signalbox/signalbox/pkg/agent/brain/model/modeltest"
 	"github.com/signalbox/signalbox/pkg/agent/role"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/work"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/work"
 )
 
 // scripted is a model brain with a script.

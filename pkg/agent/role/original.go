@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/signalbox/signalbox/pkg/agent"
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 // original gives a handler the jobs about the copy of an issue under the number and the

@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/agent/pipelinerole"
 	"github.com/signalbox/signalbox/pkg/agent/role"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/pipeline"
-	"github.com/signalbox/signalbox/pkg/pipelinerole"
+	"github.com/signalbox/signalbox/pkg/document/pipeline"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 // inPipeline is a role's work in its state of the pipeline, after the steps.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/pkg/agent/role"
-	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
 
 func TestAProgramThatCannotBeStartedIsRefusedAtTheStart(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
 
 // ForRole returns those of a flag's values that are for a role: ROLE=VALUE, without ROLE, and

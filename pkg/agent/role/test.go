@@ -17,8 +17,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/sandbox/egress"
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
 
 // check makes the evidence that is asked for before the brain judges, on the

@@ -10,9 +10,9 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/verdict"
-	"github.com/signalbox/signalbox/pkg/work"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/verdict"
+	"github.com/signalbox/signalbox/pkg/engine/work"
 )
 
 // runs is how a trial runs its tests: the whole command, or the tests of these names. only

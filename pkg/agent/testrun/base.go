@@ -3,8 +3,8 @@ package testrun
 import (
 	"context"
 
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/verdict"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/verdict"
 )
 
 // RunBase runs the plan on code that nobody has changed. If it is red, it is run once more

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/lazyregexp"
-	"github.com/signalbox/signalbox/pkg/verdict"
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
+	"github.com/signalbox/signalbox/pkg/engine/verdict"
 )
 
 // timedOut matches the messages of test tools about a test that did not end in time.

@@ -3,8 +3,8 @@ package testrun
 import (
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/lazyregexp"
-	"github.com/signalbox/signalbox/pkg/verdict"
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
+	"github.com/signalbox/signalbox/pkg/engine/verdict"
 )
 
 var (

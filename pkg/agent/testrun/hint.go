@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/lazyregexp"
-	"github.com/signalbox/signalbox/pkg/yamltext"
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
+	"github.com/signalbox/signalbox/pkg/base/yamltext"
 )
 
 // hintFiles are the files in which a repository says, for other programs, how it is built and

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/verdict"
+	"github.com/signalbox/signalbox/pkg/engine/verdict"
 )
 
 // maxReport limits the bytes of a report that are read.

@@ -3,7 +3,7 @@ package testrun
 import (
 	"io/fs"
 
-	"github.com/signalbox/signalbox/pkg/work"
+	"github.com/signalbox/signalbox/pkg/engine/work"
 )
 
 // Names of the evidence of other checks than tests (pipeline lifecycle, build).

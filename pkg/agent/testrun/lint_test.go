@@ -9,7 +9,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 func TestChecksBesideTheTestsAreFoundWhereThereAreSome(t *testing.T) {

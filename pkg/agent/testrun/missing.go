@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/lazyregexp"
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 // obstacleKey is the key in the data of evidence whose tests could not run. Its value names

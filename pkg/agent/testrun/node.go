@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/lazyregexp"
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 func nodeTest(tree fs.FS, _ string) (Plan, bool, error) { return nodePackage(tree, "test") }

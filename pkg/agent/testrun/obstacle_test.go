@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 func TestObstacleNamesWhatKeptTheTestsFromRunning(t *testing.T) {

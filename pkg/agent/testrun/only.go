@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/lazyregexp"
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 // Bounds of a selection. Beyond them all tests are run: a command line has a limit.

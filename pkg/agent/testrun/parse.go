@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/lazyregexp"
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 // parse parses the output of a test run. A command may run several tools, so every

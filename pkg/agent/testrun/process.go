@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/lazyregexp"
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 // EndsProcess returns a sentence if a change makes a file of the product end the process

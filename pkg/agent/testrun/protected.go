@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/lazyregexp"
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 // Kind says what a file of a repository is to its tests.

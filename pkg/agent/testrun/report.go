@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/lazyregexp"
-	"github.com/signalbox/signalbox/pkg/verdict"
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
+	"github.com/signalbox/signalbox/pkg/engine/verdict"
 )
 
 // Limits of the output kept. They count lines, not bytes, so that the width of a

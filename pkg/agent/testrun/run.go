@@ -11,10 +11,10 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/lazyregexp"
-	"github.com/signalbox/signalbox/pkg/verdict"
-	"github.com/signalbox/signalbox/pkg/work"
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/verdict"
+	"github.com/signalbox/signalbox/pkg/engine/work"
 )
 
 // Name names the evidence of tests.

@@ -3,7 +3,7 @@ package testrun
 import (
 	"testing"
 
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 func failing(output string, names ...string) instance.Evidence {

@@ -31,11 +31,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/agent/outbound"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
-	"github.com/signalbox/signalbox/pkg/filelock"
+	"github.com/signalbox/signalbox/pkg/base/filelock"
+	"github.com/signalbox/signalbox/pkg/base/secret"
 	"github.com/signalbox/signalbox/pkg/git"
-	"github.com/signalbox/signalbox/pkg/outbound"
-	"github.com/signalbox/signalbox/pkg/secret"
 )
 
 // Objects stores bundles.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/outbound"
+	"github.com/signalbox/signalbox/pkg/agent/outbound"
 )
 
 // Check applies the rules to the change since the checkout or the last Commit. It

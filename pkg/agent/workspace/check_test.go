@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/signalbox/signalbox/pkg/outbound"
+	"github.com/signalbox/signalbox/pkg/agent/outbound"
 )
 
 // Put together here, so that no scanner takes this file for a leak.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/agent/outbound"
 	"github.com/signalbox/signalbox/pkg/git"
-	"github.com/signalbox/signalbox/pkg/outbound"
 )
 
 // Commit commits all files that are not ignored, on top of the program's own

@@ -14,10 +14,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/agent/outbound"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox/confine"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/git"
-	"github.com/signalbox/signalbox/pkg/outbound"
 	"go.uber.org/goleak"
 )
 

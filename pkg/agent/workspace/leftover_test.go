@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/signalbox/signalbox/pkg/agent/outbound"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
-	"github.com/signalbox/signalbox/pkg/outbound"
 )
 
 func TestWhatToolsLeaveForThemselvesIsNoPartOfAChange(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/agent/outbound"
 	"github.com/signalbox/signalbox/pkg/git"
-	"github.com/signalbox/signalbox/pkg/outbound"
 )
 
 const (

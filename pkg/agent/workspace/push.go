@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/agent/outbound"
 	"github.com/signalbox/signalbox/pkg/git"
-	"github.com/signalbox/signalbox/pkg/outbound"
 )
 
 // Delivery is work to be pushed to a forge.

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/signalbox/signalbox/pkg/filelock"
+	"github.com/signalbox/signalbox/pkg/base/filelock"
 	"github.com/signalbox/signalbox/pkg/git"
 )
 

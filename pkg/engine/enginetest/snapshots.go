@@ -7,8 +7,8 @@ import (
 	"maps"
 	"sync"
 
-	"github.com/signalbox/signalbox/pkg/eventstore"
-	"github.com/signalbox/signalbox/pkg/projection/snapshot"
+	"github.com/signalbox/signalbox/pkg/engine/eventstore"
+	"github.com/signalbox/signalbox/pkg/engine/projection/snapshot"
 )
 
 // Snapshots keeps snapshots in memory.

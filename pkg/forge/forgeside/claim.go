@@ -3,7 +3,7 @@ package forgeside
 import (
 	"strconv"
 
-	"github.com/signalbox/signalbox/pkg/lazyregexp"
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 // claim matches the words by which people say that a pull request closes an issue, in

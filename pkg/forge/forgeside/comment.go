@@ -10,9 +10,9 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
 
+	"github.com/signalbox/signalbox/pkg/agent/outbound"
+	"github.com/signalbox/signalbox/pkg/engine/subject"
 	"github.com/signalbox/signalbox/pkg/forge"
-	"github.com/signalbox/signalbox/pkg/outbound"
-	"github.com/signalbox/signalbox/pkg/subject"
 )
 
 // CommentRequest asks the PM for a comment. Key is the asking service's own: a comment of one

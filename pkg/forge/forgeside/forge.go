@@ -3,10 +3,10 @@ package forgeside
 import (
 	"context"
 
+	"github.com/signalbox/signalbox/pkg/agent/outbound"
+	"github.com/signalbox/signalbox/pkg/base/sanitize"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/github"
-	"github.com/signalbox/signalbox/pkg/outbound"
-	"github.com/signalbox/signalbox/pkg/sanitize"
 )
 
 // client is the adapter, under a name that no other package reaches.

@@ -15,15 +15,15 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/outbound"
+	"github.com/signalbox/signalbox/pkg/base/secret"
+	"github.com/signalbox/signalbox/pkg/base/secret/secrettest"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/forge/forgetest"
 	"github.com/signalbox/signalbox/pkg/forge/github"
-	"github.com/signalbox/signalbox/pkg/forge/local"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/outbound"
-	"github.com/signalbox/signalbox/pkg/secret"
-	"github.com/signalbox/signalbox/pkg/secret/secrettest"
+	"github.com/signalbox/signalbox/pkg/localforge"
 )
 
 func TestAListOfRepositoriesHasNamesAndPatterns(t *testing.T) {
@@ -56,7 +56,7 @@ func TestAListOfRepositoriesHasNamesAndPatterns(t *testing.T) {
 
 // What is refused is counted by its rule, and logged in a line that a person can read.
 func TestARefusalIsCountedAndLogged(t *testing.T) {
-	f := forgetest.Start(t, forgetest.Config{Users: []local.User{forgetest.Bot()}})
+	f := forgetest.Start(t, forgetest.Config{Users: []localforge.User{forgetest.Bot()}})
 	var log bytes.Buffer
 	registry := prometheus.NewRegistry()
 	gate := forgeside.Gate{

@@ -16,13 +16,13 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/signalbox/signalbox/pkg/access"
-	"github.com/signalbox/signalbox/pkg/access/accesstest"
-	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
+	"github.com/signalbox/signalbox/pkg/engine/eventstore/natstest"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/service/access"
+	"github.com/signalbox/signalbox/pkg/service/access/accesstest"
 	"github.com/signalbox/signalbox/services/orchestrator/orchestratortest"
 )
 

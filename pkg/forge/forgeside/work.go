@@ -9,8 +9,8 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/forge"
-	"github.com/signalbox/signalbox/pkg/instance"
 )
 
 // Classify adds brain.ErrInfrastructure to errors that are no fault of the work: the

@@ -17,8 +17,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/forge/github"
-	"github.com/signalbox/signalbox/pkg/forge/local"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
+	"github.com/signalbox/signalbox/pkg/localforge"
 )
 
 // Repo is the repository, and Trunk its default branch.
@@ -29,21 +29,21 @@ const (
 
 // Config is what a forge is started with.
 type Config struct {
-	Users []local.User
+	Users []localforge.User
 	File  string // of the first commit; "" for none
 	Text  string // of the file
 	// Forge may change the forge's own settings.
-	Forge func(*local.Config)
+	Forge func(*localforge.Config)
 }
 
 // User returns a user with the permission whose token is Token(login).
-func User(login, permission string) local.User {
-	return local.User{Login: login, Token: Token(login), Permission: permission}
+func User(login, permission string) localforge.User {
+	return localforge.User{Login: login, Token: Token(login), Permission: permission}
 }
 
 // Bot returns the bot that the services act as.
-func Bot() local.User {
-	return local.User{Login: "signalbox", Token: Token("signalbox"), Type: "Bot", Permission: "write"}
+func Bot() localforge.User {
+	return localforge.User{Login: "signalbox", Token: Token("signalbox"), Type: "Bot", Permission: "write"}
 }
 
 // Token returns the token of a user.
@@ -51,18 +51,18 @@ func Token(login string) string { return login + "-token" }
 
 // Forge is a local forge that serves until the test ends.
 type Forge struct {
-	*local.Forge
+	*localforge.Forge
 	URL string // of the forge
 
 	t     testing.TB
-	fault atomic.Pointer[func(*http.Request) *local.Fault]
+	fault atomic.Pointer[func(*http.Request) *localforge.Fault]
 }
 
 // Start starts a public forge with the repository.
 func Start(t testing.TB, c Config) *Forge {
 	t.Helper()
 	f := &Forge{t: t}
-	config := local.Config{Dir: t.TempDir(), Public: true, Users: c.Users, Fault: func(r *http.Request) *local.Fault {
+	config := localforge.Config{Dir: t.TempDir(), Public: true, Users: c.Users, Fault: func(r *http.Request) *localforge.Fault {
 		if fault := f.fault.Load(); fault != nil {
 			return (*fault)(r)
 		}
@@ -72,7 +72,7 @@ func Start(t testing.TB, c Config) *Forge {
 		c.Forge(&config)
 	}
 	var err error
-	if f.Forge, err = local.Open(config); err != nil {
+	if f.Forge, err = localforge.Open(config); err != nil {
 		t.Fatal(err)
 	}
 	server := httptest.NewServer(f.Handler())
@@ -104,12 +104,12 @@ func (f *Forge) Client(login string) *github.Client {
 
 // Fail makes the requests fail that fault returns a fault for. It replaces the one
 // before.
-func (f *Forge) Fail(fault func(*http.Request) *local.Fault) { f.fault.Store(&fault) }
+func (f *Forge) Fail(fault func(*http.Request) *localforge.Fault) { f.fault.Store(&fault) }
 
 // FailRequests makes the requests fail that have the method, "" for any, and a path that
 // contains the text.
-func (f *Forge) FailRequests(method, path string, fault local.Fault) {
-	f.Fail(func(r *http.Request) *local.Fault {
+func (f *Forge) FailRequests(method, path string, fault localforge.Fault) {
+	f.Fail(func(r *http.Request) *localforge.Fault {
 		if (method == "" || r.Method == method) && strings.Contains(r.URL.Path, path) {
 			return &fault
 		}

@@ -2,10 +2,10 @@ package forgetest
 
 import (
 	"context"
+	"github.com/signalbox/signalbox/pkg/agent/outbound"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
+	"github.com/signalbox/signalbox/pkg/base/secret"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
-	"github.com/signalbox/signalbox/pkg/outbound"
-	"github.com/signalbox/signalbox/pkg/secret"
 )
 
 // Side returns the forge and the gate of a service that works as the user, on Repo

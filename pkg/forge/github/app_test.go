@@ -21,9 +21,9 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/forgetest"
 	"github.com/signalbox/signalbox/pkg/forge/github"
-	"github.com/signalbox/signalbox/pkg/forge/local"
 	"github.com/signalbox/signalbox/pkg/git"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
+	"github.com/signalbox/signalbox/pkg/localforge"
 )
 
 func newKey(t *testing.T) (*rsa.PrivateKey, string) {
@@ -35,14 +35,14 @@ func newKey(t *testing.T) (*rsa.PrivateKey, string) {
 
 // startWithApp starts a private forge with the App signalbox, which acme has installed, and
 // a repository of other, which has not.
-func startWithApp(t *testing.T, key *rsa.PrivateKey, change ...func(*local.App)) *forgetest.Forge {
+func startWithApp(t *testing.T, key *rsa.PrivateKey, change ...func(*localforge.App)) *forgetest.Forge {
 	t.Helper()
-	app := local.App{ID: 7, Slug: "signalbox", Key: &key.PublicKey, Permission: "write", Installations: []local.Installation{{ID: 70, Owner: "acme"}}}
+	app := localforge.App{ID: 7, Slug: "signalbox", Key: &key.PublicKey, Permission: "write", Installations: []localforge.Installation{{ID: 70, Owner: "acme"}}}
 	for _, c := range change {
 		c(&app)
 	}
-	f := forgetest.Start(t, forgetest.Config{Users: []local.User{forgetest.User("ann", "admin")}, Forge: func(c *local.Config) {
-		c.Public, c.Apps = false, []local.App{app}
+	f := forgetest.Start(t, forgetest.Config{Users: []localforge.User{forgetest.User("ann", "admin")}, Forge: func(c *localforge.Config) {
+		c.Public, c.Apps = false, []localforge.App{app}
 	}})
 	must(t, f.CreateRepo(t.Context(), "other/things", ""))
 	return f
@@ -108,7 +108,7 @@ func TestARenewedKeyIsUsedAtOnce(t *testing.T) {
 
 func TestASuspendedInstallationIsDenied(t *testing.T) {
 	key, text := newKey(t)
-	f := startWithApp(t, key, func(a *local.App) { a.Installations[0].Suspended = true })
+	f := startWithApp(t, key, func(a *localforge.App) { a.Installations[0].Suspended = true })
 	c, err := github.New(github.Config{BaseURL: f.URL, App: github.App{ID: 7, Key: text}})
 	must(t, err)
 	if _, err := c.Repository(t.Context(), forgetest.Repo); !errors.Is(err, forge.ErrDenied) || !strings.Contains(err.Error(), "suspended") {
@@ -163,9 +163,9 @@ func TestARevokedTokenIsReplacedWithinTheRequest(t *testing.T) {
 }
 
 func TestTheAccountIsReadOnceAndAgainAfterARefusal(t *testing.T) {
-	f := forgetest.Start(t, forgetest.Config{Users: []local.User{forgetest.User("ann", "admin")}})
+	f := forgetest.Start(t, forgetest.Config{Users: []localforge.User{forgetest.User("ann", "admin")}})
 	var asked atomic.Int64
-	f.Fail(func(r *http.Request) *local.Fault {
+	f.Fail(func(r *http.Request) *localforge.Fault {
 		if strings.HasSuffix(r.URL.Path, "/user") {
 			asked.Add(1)
 		}
@@ -180,11 +180,11 @@ func TestTheAccountIsReadOnceAndAgainAfterARefusal(t *testing.T) {
 	if asked.Load() != 1 {
 		t.Errorf("asked %d times whose the token is", asked.Load())
 	}
-	f.FailRequests("GET", "/repos/", local.Fault{Status: http.StatusUnauthorized})
+	f.FailRequests("GET", "/repos/", localforge.Fault{Status: http.StatusUnauthorized})
 	if _, err := c.Repository(t.Context(), forgetest.Repo); !errors.Is(err, forge.ErrDenied) {
 		t.Fatal(err)
 	}
-	f.FailRequests("", "/", local.Fault{Status: http.StatusUnauthorized})
+	f.FailRequests("", "/", localforge.Fault{Status: http.StatusUnauthorized})
 	if _, err := c.Self(t.Context()); !errors.Is(err, forge.ErrDenied) {
 		t.Errorf("after the token was refused: %v", err)
 	}

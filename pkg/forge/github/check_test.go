@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/pkg/forge"
-	"github.com/signalbox/signalbox/pkg/forge/local"
+	"github.com/signalbox/signalbox/pkg/localforge"
 )
 
 func TestStatusesAndRunsAreAllRead(t *testing.T) {
@@ -93,10 +93,10 @@ func TestProtectionIsReadFromRulesetsAndClassic(t *testing.T) {
 // TestProtectionThatCannotBeReadIsAnError: unprotected is something else.
 func TestProtectionThatCannotBeReadIsAnError(t *testing.T) {
 	for _, path := range []string{"/rules/branches/main", "/branches/main"} {
-		w := newEnv(t, func(c *local.Config) {
-			c.Fault = func(r *http.Request) *local.Fault {
+		w := newEnv(t, func(c *localforge.Config) {
+			c.Fault = func(r *http.Request) *localforge.Fault {
 				if strings.HasSuffix(r.URL.Path, path) {
-					return &local.Fault{Status: http.StatusForbidden}
+					return &localforge.Fault{Status: http.StatusForbidden}
 				}
 				return nil
 			}

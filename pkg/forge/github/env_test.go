@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/forge/github"
-	"github.com/signalbox/signalbox/pkg/forge/local"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
+	"github.com/signalbox/signalbox/pkg/localforge"
 )
 
 const repo = "acme/widgets"
@@ -22,14 +22,14 @@ type env struct {
 	now                   atomic.Int64 // seconds; moves by one whenever it is read
 }
 
-func newEnv(t *testing.T, change ...func(*local.Config)) *env {
+func newEnv(t *testing.T, change ...func(*localforge.Config)) *env {
 	t.Helper()
 	w := &env{}
 	w.now.Store(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).Unix())
-	config := local.Config{
+	config := localforge.Config{
 		Dir: t.TempDir(),
 		Now: func() time.Time { return time.Unix(w.now.Add(1), 0) },
-		Users: []local.User{
+		Users: []localforge.User{
 			{Login: "ada", Token: "ada-token", Permission: "admin", Organisations: []string{"acme"}},
 			{Login: "rob[bot]", Token: "rob-token", Type: "Bot", Permission: "write"},
 			{Login: "ci[bot]", Token: "ci-token", Type: "Bot", Permission: "write"},
@@ -41,7 +41,7 @@ func newEnv(t *testing.T, change ...func(*local.Config)) *env {
 	for _, c := range change {
 		c(&config)
 	}
-	f, err := local.Open(config)
+	f, err := localforge.Open(config)
 	must(t, err)
 	handler := recorded(f.Handler())
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/allowance"
+	"github.com/signalbox/signalbox/pkg/engine/allowance"
 	"github.com/signalbox/signalbox/pkg/forge"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/github"
-	"github.com/signalbox/signalbox/pkg/forge/local"
+	"github.com/signalbox/signalbox/pkg/localforge"
 )
 
 func TestWhatTheLocalForgeCouldNotDeliverIsDeliveredAgain(t *testing.T) {
@@ -24,9 +24,9 @@ func TestWhatTheLocalForgeCouldNotDeliverIsDeliveredAgain(t *testing.T) {
 		got <- r.Header.Get("X-GitHub-Event") + " " + r.Header.Get("X-GitHub-Delivery")
 	}))
 	t.Cleanup(receiver.Close)
-	w := newEnv(t, func(c *local.Config) {
-		c.Apps = []local.App{{ID: 7, Slug: "box", Key: &private.PublicKey, Permission: "write", Events: []string{"issues"},
-			Installations: []local.Installation{{ID: 70, Owner: "acme"}}, Hook: local.Hook{URL: receiver.URL, Active: true, Secret: "s"}}}
+	w := newEnv(t, func(c *localforge.Config) {
+		c.Apps = []localforge.App{{ID: 7, Slug: "box", Key: &private.PublicKey, Permission: "write", Events: []string{"issues"},
+			Installations: []localforge.Installation{{ID: 70, Owner: "acme"}}, Hook: localforge.Hook{URL: receiver.URL, Active: true, Secret: "s"}}}
 		c.Now = nil // a JSON web token has the time of the day
 	})
 	c, err := github.New(github.Config{BaseURL: w.url, App: github.App{ID: 7, Key: key}})

@@ -16,7 +16,7 @@ import (
 
 	"github.com/gohugoio/httpcache"
 
-	"github.com/signalbox/signalbox/pkg/allowance"
+	"github.com/signalbox/signalbox/pkg/engine/allowance"
 	"github.com/signalbox/signalbox/pkg/forge"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/forgetest"
 	"github.com/signalbox/signalbox/pkg/forge/github"
-	"github.com/signalbox/signalbox/pkg/forge/local"
+	"github.com/signalbox/signalbox/pkg/localforge"
 )
 
 // names are the names of a list, with what is archived marked.
@@ -28,10 +28,10 @@ func names(all []forge.Listed) string {
 
 func TestAnAppListsWhatEachOfItsInstallationsIsOn(t *testing.T) {
 	key, text := newKey(t)
-	app := local.App{ID: 7, Slug: "signalbox", Key: &key.PublicKey, Permission: "write", Installations: []local.Installation{
+	app := localforge.App{ID: 7, Slug: "signalbox", Key: &key.PublicKey, Permission: "write", Installations: []localforge.Installation{
 		{ID: 70, Owner: "acme"}, {ID: 71, Owner: "other", Repos: []string{"other/things"}}, {ID: 72, Owner: "late", Suspended: true},
 	}}
-	f := startWithApp(t, key, func(a *local.App) { *a = app })
+	f := startWithApp(t, key, func(a *localforge.App) { *a = app })
 	for _, name := range []string{"other/private", "late/one", "acme/tools"} {
 		must(t, f.CreateRepo(t.Context(), name, ""))
 	}
@@ -49,7 +49,7 @@ func TestAnAppListsWhatEachOfItsInstallationsIsOn(t *testing.T) {
 		{"at first", "acme/tools (archived), acme/widgets, other/things", func() {}},
 		{"after one was added", "acme/tools (archived), acme/widgets, other/private, other/things", func() { app.Installations[1].Repos = nil }},
 		{"after one was suspended", "acme/tools (archived), acme/widgets", func() { app.Installations[1].Suspended = true }},
-		{"after one was removed and installed again", "other/private, other/things", func() { app.Installations = []local.Installation{{ID: 73, Owner: "other"}} }},
+		{"after one was removed and installed again", "other/private, other/things", func() { app.Installations = []localforge.Installation{{ID: 73, Owner: "other"}} }},
 	} {
 		app.Installations = slices.Clone(app.Installations)
 		step.change()
@@ -71,10 +71,10 @@ func TestAnAppListsWhatEachOfItsInstallationsIsOn(t *testing.T) {
 }
 
 func TestATokenListsWhatItMayWriteToOfAnOwner(t *testing.T) {
-	f := forgetest.Start(t, forgetest.Config{Users: []local.User{
+	f := forgetest.Start(t, forgetest.Config{Users: []localforge.User{
 		forgetest.User("ann", "admin"),
 		{Login: "rob", Token: forgetest.Token("rob"), Permissions: map[string]string{forgetest.Repo: "write", "acme/b": "read", "rob/own": "admin"}},
-	}, Forge: func(c *local.Config) { c.Public = false }})
+	}, Forge: func(c *localforge.Config) { c.Public = false }})
 	for _, name := range []string{"acme/b", "acme/c", "rob/own"} {
 		must(t, f.CreateRepo(t.Context(), name, ""))
 	}

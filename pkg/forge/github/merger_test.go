@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/pkg/forge"
-	"github.com/signalbox/signalbox/pkg/forge/local"
+	"github.com/signalbox/signalbox/pkg/localforge"
 )
 
 func TestDraftIsMarkedReadyAndMerged(t *testing.T) {
@@ -40,7 +40,7 @@ func TestDraftIsMarkedReadyAndMerged(t *testing.T) {
 }
 
 func TestWhereThereAreNoDraftsAPullRequestIsOpenedAsNone(t *testing.T) {
-	w := newEnv(t, func(c *local.Config) { c.NoDrafts = true })
+	w := newEnv(t, func(c *localforge.Config) { c.NoDrafts = true })
 	pr := w.propose(t, forge.NewPullRequest{Draft: true})
 	if pr.Draft || pr.Number != 1 || pr.State != "open" {
 		t.Errorf("pull request = %+v", pr)
@@ -105,14 +105,14 @@ func TestMergeWhoseAnswerIsLostIsFound(t *testing.T) {
 	for _, status := range []int{0, http.StatusBadGateway} {
 		var merges, after atomic.Int64
 		after.Store(1)
-		w := newEnv(t, func(c *local.Config) {
-			c.Fault = func(r *http.Request) *local.Fault {
+		w := newEnv(t, func(c *localforge.Config) {
+			c.Fault = func(r *http.Request) *localforge.Fault {
 				if !strings.HasSuffix(r.URL.Path, "/merge") {
 					return nil
 				}
 				merges.Add(1)
 				if after.CompareAndSwap(1, 0) {
-					return &local.Fault{After: true, Status: status}
+					return &localforge.Fault{After: true, Status: status}
 				}
 				return nil
 			}
@@ -137,10 +137,10 @@ func TestMergeWhoseAnswerIsLostIsFound(t *testing.T) {
 }
 
 func TestMergeThatNeverHappenedHasNotLanded(t *testing.T) {
-	w := newEnv(t, func(c *local.Config) {
-		c.Fault = func(r *http.Request) *local.Fault {
+	w := newEnv(t, func(c *localforge.Config) {
+		c.Fault = func(r *http.Request) *localforge.Fault {
 			if strings.HasSuffix(r.URL.Path, "/merge") {
-				return &local.Fault{Status: http.StatusBadGateway}
+				return &localforge.Fault{Status: http.StatusBadGateway}
 			}
 			return nil
 		}

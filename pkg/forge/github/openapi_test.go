@@ -22,7 +22,7 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 
 	"github.com/signalbox/signalbox/pkg/forge/github"
-	"github.com/signalbox/signalbox/pkg/forge/local"
+	"github.com/signalbox/signalbox/pkg/localforge"
 )
 
 // descriptionVariable names GitHub's OpenAPI description, gzipped JSON:
@@ -36,7 +36,7 @@ var undescribed = map[string]string{
 	`GET /repos/[^/]+/[^/]+/installation$`: "a part of the description may leave endpoints of Apps out",
 	`/app/hook/`:                           "a part of the description may leave endpoints of Apps out",
 	` /repositories/\d+`:                   "a redirect leads there; the same below the name is described",
-	`/activity$`:                           "a part of the description may leave it out; pkg/forge/local holds the answer to its schema",
+	`/activity$`:                           "a part of the description may leave it out; pkg/localforge holds the answer to its schema",
 	`/public_members/[^/]+$`:               "a part of the description may leave it out; it is answered without a body",
 }
 
@@ -279,10 +279,10 @@ func lines(of string, err error) []string {
 
 func TestWhatAnAppAsksIsAnsweredAsDescribed(t *testing.T) {
 	private, key := newKey(t)
-	w := newEnv(t, func(c *local.Config) {
-		c.Apps = []local.App{{ID: 7, Slug: "box", Key: &private.PublicKey, Permission: "write",
-			Installations: []local.Installation{{ID: 70, Owner: "acme"}},
-			Hook:          local.Hook{URL: "https://hooks.example.test/", Active: true, Secret: "s"}}}
+	w := newEnv(t, func(c *localforge.Config) {
+		c.Apps = []localforge.App{{ID: 7, Slug: "box", Key: &private.PublicKey, Permission: "write",
+			Installations: []localforge.Installation{{ID: 70, Owner: "acme"}},
+			Hook:          localforge.Hook{URL: "https://hooks.example.test/", Active: true, Secret: "s"}}}
 		c.Now = nil // a JSON web token has the time of the day
 	})
 	c, err := github.New(github.Config{BaseURL: w.url, App: github.App{ID: 7, Key: key}})

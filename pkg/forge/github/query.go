@@ -2,7 +2,7 @@ package github
 
 import _ "embed"
 
-// The queries and mutations that are sent. pkg/forge/local checks them against GitHub's
+// The queries and mutations that are sent. pkg/localforge checks them against GitHub's
 // schema.
 var (
 	//go:embed query/viewer.graphql

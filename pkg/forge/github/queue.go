@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/forge"
-	"github.com/signalbox/signalbox/pkg/merge"
+	"github.com/signalbox/signalbox/pkg/forge/merge"
 )
 
 // queued is a pull request as the merge queue has it.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/allowance"
+	"github.com/signalbox/signalbox/pkg/engine/allowance"
 	"github.com/signalbox/signalbox/pkg/forge"
 )
 

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/allowance"
+	"github.com/signalbox/signalbox/pkg/engine/allowance"
 	"github.com/signalbox/signalbox/pkg/forge"
 )
 

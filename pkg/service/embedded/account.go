@@ -6,7 +6,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"golang.org/x/crypto/bcrypt"
 
-	"github.com/signalbox/signalbox/pkg/access"
+	"github.com/signalbox/signalbox/pkg/service/access"
 )
 
 // setAccounts sets the accounts of the parties, their keys, and the user of the person that

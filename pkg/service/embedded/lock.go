@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/filelock"
+	"github.com/signalbox/signalbox/pkg/base/filelock"
 )
 
 // ErrLocked reports that another process uses the directory.

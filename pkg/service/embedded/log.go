@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/lazyregexp"
-	"github.com/signalbox/signalbox/pkg/pacing"
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
+	"github.com/signalbox/signalbox/pkg/base/pacing"
 )
 
 // logger is the server's log. Its notices are logged at debug, and so are warnings that mean

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/signalbox/signalbox/pkg/pacing"
+	"github.com/signalbox/signalbox/pkg/base/pacing"
 )
 
 func TestRefusedLoginsDoNotFillTheLog(t *testing.T) {

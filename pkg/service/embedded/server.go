@@ -15,8 +15,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
-	"github.com/signalbox/signalbox/pkg/access"
-	"github.com/signalbox/signalbox/pkg/pacing"
+	"github.com/signalbox/signalbox/pkg/base/pacing"
+	"github.com/signalbox/signalbox/pkg/service/access"
 )
 
 // Config configures a server.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/signalbox/signalbox/pkg/document/pipeline"
 	"github.com/signalbox/signalbox/pkg/forge/forgetest"
-	"github.com/signalbox/signalbox/pkg/pipeline"
 )
 
 func TestAnIssueThatIsClosedIsSaidToBe(t *testing.T) {

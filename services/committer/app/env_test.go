@@ -7,12 +7,12 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/forge/forgetest"
 	"github.com/signalbox/signalbox/pkg/forge/github"
-	"github.com/signalbox/signalbox/pkg/forge/local"
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/localforge"
 )
 
 const widgets = forgetest.Repo
@@ -31,7 +31,7 @@ func newEnv(t *testing.T) *env {
 	t.Helper()
 	w := &env{T: t, store: forgetest.Objects{}}
 	w.forge = forgetest.Start(t, forgetest.Config{
-		File: "sum.txt", Text: "5\n", Users: []local.User{forgetest.Bot(), forgetest.User("ann", "write")},
+		File: "sum.txt", Text: "5\n", Users: []localforge.User{forgetest.Bot(), forgetest.User("ann", "write")},
 	})
 	w.ann = w.forge.Client("ann")
 	made, err := w.ann.CreateIssue(t.Context(), widgets, forge.NewIssue{Title: "The sum is wrong", Body: "It says 5."})

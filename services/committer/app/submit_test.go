@@ -8,10 +8,10 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/document/pipeline"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/forge"
-	"github.com/signalbox/signalbox/pkg/forge/local"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/pipeline"
+	"github.com/signalbox/signalbox/pkg/localforge"
 )
 
 const branch = "agent/issue-1"
@@ -51,7 +51,7 @@ func TestWhatIsApprovedBecomesOnePullRequestHoweverOftenItIsHandedIn(t *testing.
 func TestAPullRequestWhoseAnswerWasLostIsFound(t *testing.T) {
 	w := newEnv(t)
 	job := w.approved()
-	w.forge.FailRequests("POST", "/pulls", local.Fault{Status: 502, After: true})
+	w.forge.FailRequests("POST", "/pulls", localforge.Fault{Status: 502, After: true})
 	if r, err := w.Work(w.Context(), job); !errors.Is(err, brain.ErrInfrastructure) {
 		t.Fatalf("it ended with %+v, %v", r, err)
 	}
@@ -97,7 +97,7 @@ func TestWhatIsInTheWayIsPutToPeople(t *testing.T) {
 			}
 		},
 		"a forge that refuses the pull request": func(_ *testing.T, w *env, _ *agent.Job) {
-			w.forge.FailRequests("POST", "/pulls", local.Fault{Status: 422})
+			w.forge.FailRequests("POST", "/pulls", localforge.Fault{Status: 422})
 		},
 		"a repository that is gone": func(_ *testing.T, _ *env, job *agent.Job) { job.Issue.Repo = "acme/gone" },
 	} {

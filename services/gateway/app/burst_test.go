@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
+	"github.com/signalbox/signalbox/pkg/engine/eventstore/natstest"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/github"
-	"github.com/signalbox/signalbox/pkg/programtest"
+	"github.com/signalbox/signalbox/pkg/testkit/programtest"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 

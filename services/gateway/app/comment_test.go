@@ -11,8 +11,8 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/signalbox/signalbox/pkg/client"
-	"github.com/signalbox/signalbox/pkg/forge/local"
+	"github.com/signalbox/signalbox/pkg/engine/client"
+	"github.com/signalbox/signalbox/pkg/localforge"
 )
 
 func TestANewIssueOpensOneInstance(t *testing.T) {
@@ -136,7 +136,7 @@ func TestOnlyIssuesWithTheLabelAreTakenUp(t *testing.T) {
 }
 
 func TestNothingIsSkippedWhenAPollBreaksOff(t *testing.T) {
-	for name, f := range map[string]*local.Fault{"no answer": {}, "a server error": {Status: 502}, "an answer that got lost": {After: true}} {
+	for name, f := range map[string]*localforge.Fault{"no answer": {}, "a server error": {Status: 502}, "an answer that got lost": {After: true}} {
 		t.Run(name, func(t *testing.T) {
 			w := newEnv(t)
 			one := w.report(w.bob, "one")

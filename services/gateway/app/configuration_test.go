@@ -15,17 +15,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/base/sanitize"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/forge/forgetest"
 	"github.com/signalbox/signalbox/pkg/forge/github"
-	"github.com/signalbox/signalbox/pkg/forge/local"
 	"github.com/signalbox/signalbox/pkg/git"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/sanitize"
+	"github.com/signalbox/signalbox/pkg/localforge"
 	"github.com/signalbox/signalbox/pkg/service"
-	"github.com/signalbox/signalbox/pkg/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
@@ -392,7 +392,7 @@ func TestADryRunHeedsTheConfiguration(t *testing.T) {
 func TestAConfigurationThatMayNotBeReadIsTheOperators(t *testing.T) {
 	e := newEnv(t)
 	denied := func() {
-		e.forge.FailRequests("GET", "/commits", local.Fault{Status: 403})
+		e.forge.FailRequests("GET", "/commits", localforge.Fault{Status: 403})
 	}
 	denied()
 	var log bytes.Buffer
@@ -447,7 +447,7 @@ func TestACheckShowsThatTheConfigurationIsWrong(t *testing.T) {
 	p.configs.checks = e.robot
 	h := e.hook(e.watched(p))
 	written := 0
-	e.forge.Fail(func(r *http.Request) *local.Fault {
+	e.forge.Fail(func(r *http.Request) *localforge.Fault {
 		if r.Method != http.MethodGet && strings.Contains(r.URL.Path, "/check-runs") {
 			written++
 		}
@@ -493,7 +493,7 @@ func TestATokenThatMayWriteNoChecksIsSaidOnce(t *testing.T) {
 	var log bytes.Buffer
 	p := e.configured(&log)
 	p.configs.checks = e.robot
-	e.forge.FailRequests(http.MethodPost, "/check-runs", local.Fault{Status: http.StatusForbidden})
+	e.forge.FailRequests(http.MethodPost, "/check-runs", localforge.Fault{Status: http.StatusForbidden})
 	for n := range 2 {
 		commit := e.commit(widgets, forgetest.Trunk, config, fmt.Sprintf("polcy: {max_iterations: %d}\n", n))
 		e.opened(p, "While it is wrong")

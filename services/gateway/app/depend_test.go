@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
-	"github.com/signalbox/signalbox/pkg/instance"
 )
 
 // reportText reports an issue with a text, by somebody who may write.

@@ -10,10 +10,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/base/sanitize"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
-	"github.com/signalbox/signalbox/pkg/sanitize"
 	"github.com/signalbox/signalbox/pkg/service"
-	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
 // DryRun prints what a first poll would do with each open issue, and does nothing. It

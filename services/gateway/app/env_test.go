@@ -11,12 +11,12 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/signalbox/signalbox/pkg/client"
-	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
+	"github.com/signalbox/signalbox/pkg/engine/client"
+	"github.com/signalbox/signalbox/pkg/engine/eventstore/natstest"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/forgetest"
 	"github.com/signalbox/signalbox/pkg/forge/github"
-	"github.com/signalbox/signalbox/pkg/forge/local"
+	"github.com/signalbox/signalbox/pkg/localforge"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	"github.com/signalbox/signalbox/services/orchestrator/orchestratortest"
 )
@@ -58,12 +58,12 @@ func newEnvOn(t *testing.T, server *natstest.Server, limit time.Duration) *env {
 	w.client = client.New(w.server.Connect(t), "operator:test")
 
 	w.forge = forgetest.Start(t, forgetest.Config{
-		Users: []local.User{
+		Users: []localforge.User{
 			forgetest.User("signalbox", "write"), // no bot: an ordinary account
 			forgetest.User("ann", "write"), forgetest.User("bob", ""), forgetest.User("ada", "admin"),
 			{Login: "robot", Token: forgetest.Token("robot"), Type: "Bot", Permission: "write"},
 		},
-		Forge: func(c *local.Config) {
+		Forge: func(c *localforge.Config) {
 			c.Late = func(list string, issue int64) bool { return w.late.Load() == list+"/"+strconv.FormatInt(issue, 10) }
 			c.Now = func() time.Time { return time.Date(2026, 1, 2, 9, 0, int(w.second.Load()), 0, time.UTC) }
 		},

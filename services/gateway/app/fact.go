@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
-	"github.com/signalbox/signalbox/pkg/repoconfig"
+	"github.com/signalbox/signalbox/pkg/agent/repoconfig"
 )
 
 // fact is what happened to a commit, a branch or a conversation: when a pull request was

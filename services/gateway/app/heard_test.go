@@ -15,7 +15,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/github"
-	"github.com/signalbox/signalbox/pkg/forge/local"
+	"github.com/signalbox/signalbox/pkg/localforge"
 )
 
 // object is a part of a delivery.
@@ -51,10 +51,10 @@ func newScene(t *testing.T) *scene {
 	s := &scene{hook: e.hook(w), gateway: w}
 	s.pull, s.story = e.propose("first")
 	s.reread()
-	e.forge.Fail(func(r *http.Request) *local.Fault {
+	e.forge.Fail(func(r *http.Request) *localforge.Fault {
 		s.asked.Add(1)
 		if n := s.missing.Load(); n > 0 && strings.Contains(r.URL.Path+"/", fmt.Sprintf("/issues/%d/", n)) {
-			return &local.Fault{Status: http.StatusGone}
+			return &localforge.Fault{Status: http.StatusGone}
 		}
 		return nil
 	})

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/forge"
-	"github.com/signalbox/signalbox/pkg/instance"
 )
 
 // held reports whether an issue has the label that holds work on it.

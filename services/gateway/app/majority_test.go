@@ -8,11 +8,11 @@ import (
 	"github.com/nats-io/nats.go"
 	"google.golang.org/protobuf/proto"
 
-	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
-	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
+	store "github.com/signalbox/signalbox/pkg/engine/eventstore/jetstream"
+	"github.com/signalbox/signalbox/pkg/engine/eventstore/natstest"
+	"github.com/signalbox/signalbox/pkg/engine/subject"
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/service/servicetest"
-	"github.com/signalbox/signalbox/pkg/subject"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 

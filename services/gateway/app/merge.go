@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/command"
+	"github.com/signalbox/signalbox/pkg/base/sanitize"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/wire"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	"github.com/signalbox/signalbox/pkg/forge"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/merge"
-	"github.com/signalbox/signalbox/pkg/sanitize"
-	"github.com/signalbox/signalbox/pkg/wire"
-	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/pkg/forge/command"
+	"github.com/signalbox/signalbox/pkg/forge/merge"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 

@@ -10,13 +10,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/command"
+	"github.com/signalbox/signalbox/pkg/agent/repoconfig"
+	"github.com/signalbox/signalbox/pkg/base/sanitize"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/subject"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	"github.com/signalbox/signalbox/pkg/forge"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/repoconfig"
-	"github.com/signalbox/signalbox/pkg/sanitize"
-	"github.com/signalbox/signalbox/pkg/subject"
-	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/pkg/forge/command"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/yuin/goldmark/ast"
 
-	"github.com/signalbox/signalbox/pkg/markdown"
+	"github.com/signalbox/signalbox/pkg/base/markdown"
 )
 
 // The parts of a text that name issues which another one waits for.

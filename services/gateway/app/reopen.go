@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/subject"
 	"github.com/signalbox/signalbox/pkg/forge"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/subject"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/forge"
-	"github.com/signalbox/signalbox/pkg/forge/local"
+	"github.com/signalbox/signalbox/pkg/localforge"
 	"github.com/signalbox/signalbox/pkg/service"
 )
 
@@ -76,7 +76,7 @@ func TestAnIssueThatWasMadeBeforeACrashOpensAsItWasAskedFor(t *testing.T) {
 	w := newEnv(t)
 	w.catchesUp()
 	asked := request{ID: "r-1", Repo: widgets, Workflow: "pipeline", Title: "From a shell", Body: "It is broken."}
-	w.forge.FailRequests("", "", local.Fault{After: true})
+	w.forge.FailRequests("", "", localforge.Fault{After: true})
 	p := w.poller()
 	if _, err := p.reader.(forge.Writer).CreateIssue(w.ctx, widgets, forge.NewIssue{Title: asked.Title, Body: asked.Body + "\n\n" + rules.Marker(asked.ID, opens+asked.Workflow)}); err == nil {
 		t.Fatal("nothing went wrong")

@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
-	"github.com/signalbox/signalbox/pkg/command"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/sanitize"
-	"github.com/signalbox/signalbox/pkg/wire"
-	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/pkg/base/sanitize"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/wire"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
+	"github.com/signalbox/signalbox/pkg/forge/command"
 )
 
 // status says where the instance is, and, to explain, what would move it.

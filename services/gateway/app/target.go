@@ -8,8 +8,8 @@ import (
 	"strconv"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/forge"
-	"github.com/signalbox/signalbox/pkg/instance"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 

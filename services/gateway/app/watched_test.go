@@ -20,7 +20,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/forge/github"
-	"github.com/signalbox/signalbox/pkg/forge/local"
+	"github.com/signalbox/signalbox/pkg/localforge"
 )
 
 // watching is a set that watches one repository, and follows nothing.
@@ -100,7 +100,7 @@ func TestWhatIsWatchedFollowsTheForge(t *testing.T) {
 type follower struct {
 	*env
 	set *watched
-	app *local.App
+	app *localforge.App
 	log bytes.Buffer
 }
 
@@ -110,9 +110,9 @@ func (e *env) follower(list ...string) *follower {
 	if err != nil {
 		e.Fatal(err)
 	}
-	f := &follower{env: e, app: &local.App{ID: 7, Slug: "box", Key: &key.PublicKey, Permission: "write",
-		Installations: []local.Installation{{ID: 70, Owner: "acme", Repos: []string{widgets}}}}}
-	f.install(func(*local.App) {})
+	f := &follower{env: e, app: &localforge.App{ID: 7, Slug: "box", Key: &key.PublicKey, Permission: "write",
+		Installations: []localforge.Installation{{ID: 70, Owner: "acme", Repos: []string{widgets}}}}}
+	f.install(func(*localforge.App) {})
 	// An App signs with the time of this machine.
 	e.second.Store(int64(time.Since(time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC)) / time.Second))
 	text := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
@@ -136,7 +136,7 @@ func (e *env) watchedBy(on *github.Client, log *slog.Logger, list ...string) *wa
 	}
 }
 
-func (f *follower) install(change func(*local.App)) {
+func (f *follower) install(change func(*localforge.App)) {
 	app := *f.app
 	app.Installations = slices.Clone(app.Installations)
 	change(&app)
@@ -203,9 +203,9 @@ func TestRepositoriesAreAddedAndRemovedWhileTheGatewayRuns(t *testing.T) {
 	old := f.reportIn("other/things", "It was open before")
 	f.look()
 
-	f.install(func(a *local.App) {
+	f.install(func(a *localforge.App) {
 		a.Installations[0].Repos = nil
-		a.Installations = append(a.Installations, local.Installation{ID: 71, Owner: "other"})
+		a.Installations = append(a.Installations, localforge.Installation{ID: 71, Owner: "other"})
 	})
 	f.expect("after more was installed", f.look(), "acme/tools", widgets, "other/things")
 	added := f.reportIn("other/things", "It is new")
@@ -219,7 +219,7 @@ func TestRepositoriesAreAddedAndRemovedWhileTheGatewayRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	f.install(func(a *local.App) { a.Installations = a.Installations[1:] })
+	f.install(func(a *localforge.App) { a.Installations = a.Installations[1:] })
 	f.expect("after one was taken off", f.look(), "other/things")
 	if why := f.stands(first); !strings.HasPrefix(why, "acme/widgets is not there to work on: ") {
 		t.Errorf("%s: %q", first, why)
@@ -233,8 +233,8 @@ func TestRepositoriesAreAddedAndRemovedWhileTheGatewayRuns(t *testing.T) {
 		t.Errorf("%s is %q, %s is %q", meanwhile, f.stands(meanwhile), added, f.stands(added))
 	}
 
-	f.install(func(a *local.App) {
-		a.Installations = append(a.Installations, local.Installation{ID: 72, Owner: "acme"})
+	f.install(func(a *localforge.App) {
+		a.Installations = append(a.Installations, localforge.Installation{ID: 72, Owner: "acme"})
 	})
 	f.expect("after it was installed again", f.look(), "acme/tools", widgets, "other/things")
 	if f.stands(first) != "open" || f.stands(meanwhile) != "open" || f.stands(held) != "wait for Bob" {
@@ -286,7 +286,7 @@ func TestARenamedRepositoryGoesOnByItsName(t *testing.T) {
 		t.Run(list, func(t *testing.T) {
 			e := newEnv(t)
 			f := e.follower(list)
-			f.install(func(a *local.App) { a.Installations[0].Repos = nil })
+			f.install(func(a *localforge.App) { a.Installations[0].Repos = nil })
 			f.look()
 			one := f.reportIn(widgets, "The sum is wrong")
 			f.look()
@@ -341,7 +341,7 @@ func TestAForgeThatDoesNotAnswerChangesNothing(t *testing.T) {
 	one := f.reportIn(widgets, "The sum is wrong")
 	f.look()
 	for _, path := range []string{"/app/installations", "/installation/repositories"} {
-		e.forge.FailRequests("GET", path, local.Fault{Status: 502})
+		e.forge.FailRequests("GET", path, localforge.Fault{Status: 502})
 		if err := f.set.poll(e.ctx); err == nil {
 			t.Errorf("%s: no error", path)
 		}

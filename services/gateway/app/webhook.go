@@ -19,10 +19,10 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/signalbox/signalbox/pkg/httpserver"
-	"github.com/signalbox/signalbox/pkg/pacing"
+	"github.com/signalbox/signalbox/pkg/base/pacing"
+	"github.com/signalbox/signalbox/pkg/engine/subject"
 	"github.com/signalbox/signalbox/pkg/service"
-	"github.com/signalbox/signalbox/pkg/subject"
+	"github.com/signalbox/signalbox/pkg/service/httpserver"
 )
 
 // Webhook is the flags of the server that the forge's webhooks deliver to.

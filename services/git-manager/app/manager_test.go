@@ -7,10 +7,10 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/forge/forgetest"
-	"github.com/signalbox/signalbox/pkg/forge/local"
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/localforge"
 )
 
 const widgets = forgetest.Repo
@@ -24,7 +24,7 @@ type env struct {
 
 func newEnv(t *testing.T) *env {
 	t.Helper()
-	f := forgetest.Start(t, forgetest.Config{File: "greeting", Text: "hello\n", Users: []local.User{forgetest.Bot()}})
+	f := forgetest.Start(t, forgetest.Config{File: "greeting", Text: "hello\n", Users: []localforge.User{forgetest.Bot()}})
 	store := forgetest.Objects{}
 	w := &env{T: t, developer: forgetest.Workspace(t, store)}
 	c, gate := f.Side("signalbox", store)

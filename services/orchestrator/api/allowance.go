@@ -8,9 +8,9 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/signalbox/signalbox/pkg/allowance"
-	"github.com/signalbox/signalbox/pkg/subject"
-	"github.com/signalbox/signalbox/pkg/wire"
+	"github.com/signalbox/signalbox/pkg/engine/allowance"
+	"github.com/signalbox/signalbox/pkg/engine/subject"
+	"github.com/signalbox/signalbox/pkg/engine/wire"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/nats-io/nats.go/micro"
 
-	"github.com/signalbox/signalbox/pkg/wire"
+	"github.com/signalbox/signalbox/pkg/engine/wire"
 )
 
 // fakeRequest is a request without a message.

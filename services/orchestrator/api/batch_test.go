@@ -9,8 +9,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/signalbox/signalbox/pkg/eventstore/memory"
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/engine/eventstore/memory"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	"github.com/signalbox/signalbox/services/orchestrator/api"
 )

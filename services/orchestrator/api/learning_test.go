@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/access"
-	"github.com/signalbox/signalbox/pkg/client"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/learning"
-	"github.com/signalbox/signalbox/pkg/secret/secrettest"
-	"github.com/signalbox/signalbox/pkg/subject"
-	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/pkg/base/secret/secrettest"
+	"github.com/signalbox/signalbox/pkg/engine/client"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/learning"
+	"github.com/signalbox/signalbox/pkg/engine/subject"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
+	"github.com/signalbox/signalbox/pkg/service/access"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 

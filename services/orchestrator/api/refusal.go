@@ -5,12 +5,12 @@ import (
 	"fmt"
 
 	"github.com/signalbox/signalbox/pkg/engine"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/wire"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/wire"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// Codes of refusals beside those of pkg/instance.
+// Codes of refusals beside those of pkg/engine/instance.
 const (
 	// CodeUnavailable means: not now, send the command again under the same id.
 	CodeUnavailable = "unavailable"

@@ -14,9 +14,9 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/signalbox/signalbox/pkg/access"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/wire"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/wire"
+	"github.com/signalbox/signalbox/pkg/service/access"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
 
 func TestWhatIsStuck(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	"github.com/signalbox/signalbox/pkg/service"
-	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
 func TestABudgetThatCannotBeReadIsRefusedAtTheStart(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"github.com/cenkalti/backoff/v5"
 	"github.com/nats-io/nats.go/jetstream"
 
-	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
-	"github.com/signalbox/signalbox/pkg/subject"
+	store "github.com/signalbox/signalbox/pkg/engine/eventstore/jetstream"
+	"github.com/signalbox/signalbox/pkg/engine/subject"
 )
 
 // watchDeadLetters logs and counts each new dead letter until ctx ends. It retries while the server is

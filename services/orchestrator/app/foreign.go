@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/eventstore"
+	"github.com/signalbox/signalbox/pkg/engine/eventstore"
 )
 
 // strangers logs and counts the messages of the log that are no commits, each once. It is safe for

@@ -7,8 +7,8 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/signalbox/signalbox/pkg/eventstore"
-	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
+	"github.com/signalbox/signalbox/pkg/engine/eventstore"
+	store "github.com/signalbox/signalbox/pkg/engine/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/service"
 )
 

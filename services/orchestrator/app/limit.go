@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/signalbox/signalbox/pkg/dispatch"
-	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/pkg/engine/dispatch"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
 
 // limits reads AtOnce. A state or a role that no lifecycle has is an error.

@@ -2,8 +2,8 @@ package app
 
 import (
 	"github.com/signalbox/signalbox/pkg/engine"
-	"github.com/signalbox/signalbox/pkg/link"
-	"github.com/signalbox/signalbox/pkg/projection"
+	"github.com/signalbox/signalbox/pkg/engine/link"
+	"github.com/signalbox/signalbox/pkg/engine/projection"
 	"github.com/signalbox/signalbox/pkg/service"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
+	store "github.com/signalbox/signalbox/pkg/engine/eventstore/jetstream"
 	"github.com/signalbox/signalbox/services/orchestrator/api"
 )
 

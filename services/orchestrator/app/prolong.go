@@ -5,7 +5,7 @@ import (
 	"log/slog"
 
 	"github.com/signalbox/signalbox/pkg/engine"
-	"github.com/signalbox/signalbox/pkg/subject"
+	"github.com/signalbox/signalbox/pkg/engine/subject"
 )
 
 // prolong extends the leases that ended while no orchestrator ran. After a short absence it

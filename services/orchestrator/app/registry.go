@@ -11,8 +11,8 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
-	"github.com/signalbox/signalbox/pkg/workflow"
+	store "github.com/signalbox/signalbox/pkg/engine/eventstore/jetstream"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
 
 // registry finds definitions: by name those of this process, by content hash every one that an instance

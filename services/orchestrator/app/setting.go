@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
+	store "github.com/signalbox/signalbox/pkg/engine/eventstore/jetstream"
 )
 
 // settingsWatch watches the settings of the streams, and puts back what was changed.

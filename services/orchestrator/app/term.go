@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"sync"
 
-	"github.com/signalbox/signalbox/pkg/eventstore"
+	"github.com/signalbox/signalbox/pkg/engine/eventstore"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/services/orchestrator/standby"
 )

@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
 
-	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
+	store "github.com/signalbox/signalbox/pkg/engine/eventstore/jetstream"
 )
 
 // definitionsEvery is how often the stored definitions are looked at.

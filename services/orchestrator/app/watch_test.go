@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/access"
-	"github.com/signalbox/signalbox/pkg/access/accesstest"
-	"github.com/signalbox/signalbox/pkg/client"
-	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/engine/client"
+	"github.com/signalbox/signalbox/pkg/engine/eventstore/natstest"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/service/access"
+	"github.com/signalbox/signalbox/pkg/service/access/accesstest"
 	"github.com/signalbox/signalbox/services/orchestrator/orchestratortest"
 )
 

@@ -14,12 +14,12 @@ import (
 	"github.com/nats-io/nats.go/micro"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/signalbox/signalbox/pkg/client"
-	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/engine/client"
+	"github.com/signalbox/signalbox/pkg/engine/eventstore/natstest"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/subject"
+	"github.com/signalbox/signalbox/pkg/engine/wire"
 	"github.com/signalbox/signalbox/pkg/service"
-	"github.com/signalbox/signalbox/pkg/subject"
-	"github.com/signalbox/signalbox/pkg/wire"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	"github.com/signalbox/signalbox/services/orchestrator/orchestratortest"
 )

@@ -9,12 +9,12 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
 
-	"github.com/signalbox/signalbox/pkg/access"
-	"github.com/signalbox/signalbox/pkg/client"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/subject"
-	"github.com/signalbox/signalbox/pkg/task"
-	"github.com/signalbox/signalbox/pkg/wire"
+	"github.com/signalbox/signalbox/pkg/document/task"
+	"github.com/signalbox/signalbox/pkg/engine/client"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/subject"
+	"github.com/signalbox/signalbox/pkg/engine/wire"
+	"github.com/signalbox/signalbox/pkg/service/access"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 

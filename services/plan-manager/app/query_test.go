@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/task"
+	"github.com/signalbox/signalbox/pkg/document/task"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 func TestTheFiveQueriesAreAnsweredOverNATS(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/role"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
-	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/engine/client"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/service"
 )

@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/forge/crashtest"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/forge/forgetest"
 	"github.com/signalbox/signalbox/pkg/forge/github"
-	"github.com/signalbox/signalbox/pkg/forge/local"
 	"github.com/signalbox/signalbox/pkg/git"
+	"github.com/signalbox/signalbox/pkg/localforge"
 	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/testkit/crashtest"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	"github.com/signalbox/signalbox/services/orchestrator/orchestratortest"
 )
@@ -180,7 +180,7 @@ func TestEveryEffectOfThePMIsMadeOnceWhenAnInstanceStalls(t *testing.T) {
 // twice for a moment, and once in the end.
 func TestEveryEffectOfThePMIsMadeOnceThoughListsLag(t *testing.T) {
 	late := deployed
-	late.Forge = func(c *local.Config) { c.Lagging = 2 }
+	late.Forge = func(c *localforge.Config) { c.Lagging = 2 }
 	t.Run("wherever it crashes", func(t *testing.T) { crashtest.CrashAtEachCall(t, late, scenarios[1]) })
 	t.Run("when an instance stalls", func(t *testing.T) { crashtest.StallAtEachWrite(t, late, scenarios[1], scenarios[3]) })
 }

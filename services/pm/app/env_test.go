@@ -10,13 +10,13 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/forge/forgetest"
 	"github.com/signalbox/signalbox/pkg/forge/github"
-	"github.com/signalbox/signalbox/pkg/forge/local"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/pkg/localforge"
 )
 
 const widgets = forgetest.Repo
@@ -47,7 +47,7 @@ func newEnv(t *testing.T) *env {
 func newSecondEnv(t *testing.T) *env {
 	t.Helper()
 	w := &env{T: t, store: forgetest.Objects{}}
-	w.forge = forgetest.Start(t, forgetest.Config{File: "sum.txt", Text: "5\n", Users: []local.User{
+	w.forge = forgetest.Start(t, forgetest.Config{File: "sum.txt", Text: "5\n", Users: []localforge.User{
 		forgetest.Bot(), forgetest.User("ann", "write"), forgetest.User("bob", ""), forgetest.User("eve", ""), forgetest.User("operator-eve", ""),
 	}})
 	w.ann, w.bob = w.forge.Client("ann"), w.forge.Client("bob")

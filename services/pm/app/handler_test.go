@@ -12,10 +12,10 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
-	"github.com/signalbox/signalbox/pkg/forge/local"
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/localforge"
 )
 
 func TestANewIssueBringsTheCodeItIsAbout(t *testing.T) {
@@ -56,7 +56,7 @@ func (e *env) asking() (r instance.Result, err error) {
 }
 
 func TestQuestionsAreAskedOnceThoughTheWorkIsDoneTwice(t *testing.T) {
-	for name, f := range map[string]*local.Fault{"when it was all done": nil, "when the answer got lost": {After: true},
+	for name, f := range map[string]*localforge.Fault{"when it was all done": nil, "when the answer got lost": {After: true},
 		"when it was not done at all": {}} {
 		t.Run(name, func(t *testing.T) {
 			w := newEnv(t)
@@ -195,7 +195,7 @@ func TestPeopleAreToldOnceWhatIsInTheWay(t *testing.T) {
 }
 
 func TestAForgeThatIsAwayIsNotTheWorksFault(t *testing.T) {
-	for name, f := range map[string]local.Fault{"no answer": {}, "a server error": {Status: 502}, "a token that ran out": {Status: 401}} {
+	for name, f := range map[string]localforge.Fault{"no answer": {}, "a server error": {Status: 502}, "a token that ran out": {Status: 401}} {
 		t.Run(name, func(t *testing.T) {
 			w := newEnv(t)
 			solved := w.solved()

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/forge"
-	"github.com/signalbox/signalbox/pkg/instance"
 )
 
 // labelOf is the label of a phase, "" for none.

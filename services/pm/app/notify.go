@@ -11,10 +11,10 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
-	"github.com/signalbox/signalbox/pkg/client"
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/engine/client"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/subject"
 	"github.com/signalbox/signalbox/pkg/service"
-	"github.com/signalbox/signalbox/pkg/subject"
 )
 
 // notifyEnded posts comments about instances that ended without a pull request,

@@ -8,12 +8,12 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/signalbox/signalbox/pkg/client"
-	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
-	"github.com/signalbox/signalbox/pkg/forge/local"
+	"github.com/signalbox/signalbox/pkg/engine/client"
+	"github.com/signalbox/signalbox/pkg/engine/eventstore/natstest"
+	"github.com/signalbox/signalbox/pkg/engine/subject"
+	"github.com/signalbox/signalbox/pkg/engine/wire"
+	"github.com/signalbox/signalbox/pkg/localforge"
 	"github.com/signalbox/signalbox/pkg/service"
-	"github.com/signalbox/signalbox/pkg/subject"
-	"github.com/signalbox/signalbox/pkg/wire"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	"github.com/signalbox/signalbox/services/orchestrator/orchestratortest"
 )
@@ -108,7 +108,7 @@ func TestPeopleHearOnceHowItEnded(t *testing.T) {
 
 func TestAnEndingWaitsForAForgeThatIsAway(t *testing.T) {
 	g := newNotifyEnv(t)
-	g.forge.FailRequests("POST", "/comments", local.Fault{After: true}) // and the comment is made all the same
+	g.forge.FailRequests("POST", "/comments", localforge.Fault{After: true}) // and the comment is made all the same
 	defer g.notifies()()
 	g.ends("acme/widgets/1", "requires_human_intervention", "nobody knows", wire.Issue(g.issue))
 	for len(g.said()) == 0 {

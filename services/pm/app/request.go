@@ -3,8 +3,8 @@ package app
 import (
 	"context"
 
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
-	"github.com/signalbox/signalbox/pkg/instance"
 )
 
 // postRequested posts the comment that another service asks for, once.

@@ -12,13 +12,13 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/signalbox/signalbox/pkg/client"
-	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
+	"github.com/signalbox/signalbox/pkg/engine/client"
+	"github.com/signalbox/signalbox/pkg/engine/eventstore/natstest"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/subject"
+	"github.com/signalbox/signalbox/pkg/engine/wire"
 	"github.com/signalbox/signalbox/pkg/forge"
-	"github.com/signalbox/signalbox/pkg/forge/local"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/subject"
-	"github.com/signalbox/signalbox/pkg/wire"
+	"github.com/signalbox/signalbox/pkg/localforge"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
@@ -89,7 +89,7 @@ func (g *notifyEnv) one(texts ...string) forge.Comment {
 // requests counts the forge's requests with the method, from now on.
 func (g *notifyEnv) requests(method string) *atomic.Int64 {
 	n := new(atomic.Int64)
-	g.forge.Fail(func(r *http.Request) *local.Fault {
+	g.forge.Fail(func(r *http.Request) *localforge.Fault {
 		if r.Method == method && strings.Contains(r.URL.Path, "/comments") {
 			n.Add(1)
 		}
@@ -180,7 +180,7 @@ func TestTwoPMsKeepOneComment(t *testing.T) {
 
 func TestAForgeThatIsAwayIsShownLaterHowItStands(t *testing.T) {
 	g := newNotifyEnv(t)
-	g.forge.FailRequests("POST", "/comments", local.Fault{After: true}) // and the comment is made all the same
+	g.forge.FailRequests("POST", "/comments", localforge.Fault{After: true}) // and the comment is made all the same
 	stop := g.shows(sticky)
 	g.begins(opened, g.issue)
 	for len(g.said()) == 0 {
@@ -196,7 +196,7 @@ func TestAForgeThatIsAwayIsShownLaterHowItStands(t *testing.T) {
 
 func TestAnIssueOnWhichNothingCanBeWrittenHoldsNothingUp(t *testing.T) {
 	g := newNotifyEnv(t)
-	g.forge.FailRequests("POST", fmt.Sprintf("/issues/%d/comments", g.issue.Number+1), local.Fault{Status: http.StatusForbidden})
+	g.forge.FailRequests("POST", fmt.Sprintf("/issues/%d/comments", g.issue.Number+1), localforge.Fault{Status: http.StatusForbidden})
 	defer g.shows(sticky)()
 	locked, elsewhere := g.issue, g.issue
 	locked.Number++

@@ -13,15 +13,15 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/subject"
+	"github.com/signalbox/signalbox/pkg/engine/wire"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/forge/forgetest"
-	"github.com/signalbox/signalbox/pkg/forge/local"
 	"github.com/signalbox/signalbox/pkg/git"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/subject"
-	"github.com/signalbox/signalbox/pkg/wire"
+	"github.com/signalbox/signalbox/pkg/localforge"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
@@ -60,7 +60,7 @@ func TestAPullRequestIsOpenedOnceThoughTheWorkIsDoneTwice(t *testing.T) {
 			w := newEnv(t)
 			job := w.solved()
 			if c.path != "" {
-				w.forge.FailRequests("POST", c.path, local.Fault{After: c.after})
+				w.forge.FailRequests("POST", c.path, localforge.Fault{After: c.after})
 				readBack := c.path == "/git-receive-pack" // at once
 				if r, err := w.Work(t.Context(), job); errors.Is(err, brain.ErrInfrastructure) == readBack {
 					t.Fatalf("it ended with %+v, %v", r, err)
@@ -87,9 +87,9 @@ func TestAPullRequestThatTheForgeRefusesAtFirstIsOpened(t *testing.T) {
 	w := newEnv(t)
 	job := w.solved()
 	var tries atomic.Int32
-	w.forge.Fail(func(r *http.Request) *local.Fault {
+	w.forge.Fail(func(r *http.Request) *localforge.Fault {
 		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/pulls") && tries.Add(1) == 1 {
-			return &local.Fault{Status: http.StatusUnprocessableEntity}
+			return &localforge.Fault{Status: http.StatusUnprocessableEntity}
 		}
 		return nil
 	})
@@ -102,7 +102,7 @@ func TestAPullRequestThatTheForgeRefusesAtFirstIsOpened(t *testing.T) {
 func TestAPullRequestThatTheForgeRefusesForGoodIsPutToPeople(t *testing.T) {
 	w := newEnv(t)
 	job := w.solved()
-	w.forge.FailRequests("POST", "/pulls", local.Fault{Status: http.StatusUnprocessableEntity})
+	w.forge.FailRequests("POST", "/pulls", localforge.Fault{Status: http.StatusUnprocessableEntity})
 	if r := w.done(job); r.Status != instance.Blocked || !strings.Contains(r.Summary, "422") || len(w.said()) != 1 {
 		t.Errorf("it ended with %+v; said is %+v", r, w.said())
 	}
@@ -285,7 +285,7 @@ func TestWorkDoneAgainOpensNoSecondPullRequest(t *testing.T) {
 func TestAnIssueThatTakesNoCommentHoldsNoFinishedWork(t *testing.T) {
 	w := newEnv(t)
 	job := w.solved()
-	w.forge.FailRequests("POST", "/comments", local.Fault{Status: http.StatusForbidden})
+	w.forge.FailRequests("POST", "/comments", localforge.Fault{Status: http.StatusForbidden})
 	r := w.done(job)
 	if r.Status != instance.Success || r.Data["pr_number"] != "2" || !strings.Contains(r.Data[forgeside.Untold], "403") || !strings.Contains(r.Summary, "403") {
 		t.Fatalf("it ended with %+v", r)
@@ -329,7 +329,7 @@ func TestACommentOfTheShepherdThatIsOwedIsPostedOnTheIssueThatItOpened(t *testin
 
 func TestQuestionsThatTheIssueDoesNotTakeArePutToPeopleAnotherWay(t *testing.T) {
 	w := newEnv(t)
-	w.forge.FailRequests("POST", "/comments", local.Fault{Status: http.StatusForbidden})
+	w.forge.FailRequests("POST", "/comments", localforge.Fault{Status: http.StatusForbidden})
 	var ask *agent.ErrEscalate
 	if _, err := w.asking(); !errors.As(err, &ask) || !ask.RequiresHuman || !strings.Contains(ask.Reason, "403") {
 		t.Errorf("it ended with %v", err)

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/signalbox/signalbox/pkg/engine/wire"
 	"github.com/signalbox/signalbox/pkg/forge"
-	"github.com/signalbox/signalbox/pkg/wire"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 

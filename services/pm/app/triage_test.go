@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/pkg/agent"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/triage"
+	"github.com/signalbox/signalbox/pkg/agent/triage"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 

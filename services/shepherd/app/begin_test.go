@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/pkg/agent"
-	"github.com/signalbox/signalbox/pkg/forge/local"
+	"github.com/signalbox/signalbox/pkg/localforge"
 )
 
 // issue reports one, and returns its number.
@@ -67,12 +67,12 @@ func TestWhereNobodyLooksForDuplicatesTheCodeIsBroughtAllTheSame(t *testing.T) {
 func TestAPullRequestIsOpenedOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		method, path string
-		fault        local.Fault
+		fault        localforge.Fault
 	}{
-		"though its answer was lost":          {"POST", "/pulls", local.Fault{After: true}},
-		"though it was not heard":             {"POST", "/pulls", local.Fault{}},
-		"though the push's answer was lost":   {"POST", "/git-receive-pack", local.Fault{After: true}},
-		"though the forge was away meanwhile": {"GET", "/pulls", local.Fault{Status: 503}},
+		"though its answer was lost":          {"POST", "/pulls", localforge.Fault{After: true}},
+		"though it was not heard":             {"POST", "/pulls", localforge.Fault{}},
+		"though the push's answer was lost":   {"POST", "/git-receive-pack", localforge.Fault{After: true}},
+		"though the forge was away meanwhile": {"GET", "/pulls", localforge.Fault{Status: 503}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newEnv(t)

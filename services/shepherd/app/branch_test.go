@@ -13,8 +13,8 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/forge/forgetest"
-	"github.com/signalbox/signalbox/pkg/forge/local"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
+	"github.com/signalbox/signalbox/pkg/localforge"
 )
 
 // merges has the story merged, now that nothing else is in the way.
@@ -275,9 +275,9 @@ func TestAConversationThatCouldNotBeReadIsEndedAllTheSame(t *testing.T) {
 	s := w.begin("US-1", 0).proposed()
 	w.ann.onLine(s.pull, s.head(), "US-1.txt", "Why so quiet?")
 	var failed atomic.Bool
-	fault := func(r *http.Request) *local.Fault {
+	fault := func(r *http.Request) *localforge.Fault {
 		if strings.HasSuffix(r.URL.Path, "/graphql") && len(w.heard()) == 1 && failed.CompareAndSwap(false, true) {
-			return &local.Fault{Status: http.StatusBadGateway}
+			return &localforge.Fault{Status: http.StatusBadGateway}
 		}
 		return nil
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/forge"
-	"github.com/signalbox/signalbox/pkg/merge"
+	"github.com/signalbox/signalbox/pkg/forge/merge"
 )
 
 // failing returns the red checks that the implementer has not looked at on this head, if

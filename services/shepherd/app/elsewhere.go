@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/merge"
+	"github.com/signalbox/signalbox/pkg/forge/merge"
 )
 
 // done elsewhere, in the words of reviewers. Each names the work as a whole: what is said

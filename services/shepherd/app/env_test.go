@@ -17,10 +17,10 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/role"
-	"github.com/signalbox/signalbox/pkg/client"
-	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
+	"github.com/signalbox/signalbox/pkg/engine/client"
+	"github.com/signalbox/signalbox/pkg/engine/eventstore/natstest"
 	"github.com/signalbox/signalbox/pkg/forge/forgetest"
-	"github.com/signalbox/signalbox/pkg/forge/local"
+	"github.com/signalbox/signalbox/pkg/localforge"
 	"github.com/signalbox/signalbox/services/orchestrator/orchestratortest"
 )
 
@@ -56,17 +56,17 @@ func newEnv(t *testing.T, policy ...string) *env {
 // newEnvAt is newEnv with a clock of the forge; nil is time.Now.
 func newEnvAt(t *testing.T, now func() time.Time, policy ...string) *env {
 	t.Helper()
-	return newEnvOf(t, func(c *local.Config) { c.Now = now }, policy...)
+	return newEnvOf(t, func(c *localforge.Config) { c.Now = now }, policy...)
 }
 
 // newEnvOf is newEnv with a forge of its own settings.
-func newEnvOf(t *testing.T, forge func(*local.Config), policy ...string) *env {
+func newEnvOf(t *testing.T, forge func(*localforge.Config), policy ...string) *env {
 	t.Helper()
 	return newEnvWith(t, forge, nil, policy...)
 }
 
 // newEnvWith is newEnvOf with other policies of the lifecycle merge-watch.
-func newEnvWith(t *testing.T, forge func(*local.Config), watch []string, policy ...string) *env {
+func newEnvWith(t *testing.T, forge func(*localforge.Config), watch []string, policy ...string) *env {
 	t.Helper()
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
@@ -97,21 +97,21 @@ func newEnvWith(t *testing.T, forge func(*local.Config), watch []string, policy 
 }
 
 // openForge starts a forge with one repository, whose work is on trunk.
-func (e *env) openForge(change func(*local.Config)) {
+func (e *env) openForge(change func(*localforge.Config)) {
 	e.Helper()
 	e.forge = forgetest.Start(e, forgetest.Config{
 		File: "README.md", Text: "# Widgets\n",
-		Users: []local.User{
+		Users: []localforge.User{
 			forgetest.Bot(), {Login: "ann", Token: forgetest.Token("ann"), Permission: "admin", Organisations: []string{"acme"}},
 			forgetest.User("bob", "write"), forgetest.User("eve", ""),
 			{Login: "ci[bot]", Token: forgetest.Token("ci[bot]"), Type: "Bot", Permission: "write"},
 		},
-		Forge: func(c *local.Config) {
+		Forge: func(c *localforge.Config) {
 			if change != nil {
 				change(c)
 			}
 			fault := c.Fault
-			c.Fault = func(r *http.Request) *local.Fault {
+			c.Fault = func(r *http.Request) *localforge.Fault {
 				if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/merge") {
 					e.mu.Lock()
 					e.merges++
@@ -176,8 +176,8 @@ func (e *env) does(develop func(agent.Job) change) {
 }
 
 // failRequests makes the requests fail that have the method and end of the path.
-func (e *env) failRequests(method, path string, f local.Fault) {
-	e.forge.Fail(func(r *http.Request) *local.Fault {
+func (e *env) failRequests(method, path string, f localforge.Fault) {
+	e.forge.Fail(func(r *http.Request) *localforge.Fault {
 		if r.Method == method && strings.HasSuffix(r.URL.Path, path) {
 			return &f
 		}

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/merge"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/forge/merge"
 )
 
 // gateAnswered passes if all remarks of reviewers are handled (story lifecycle: no

@@ -5,10 +5,10 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/verdict"
 	"github.com/signalbox/signalbox/pkg/forge"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/merge"
-	"github.com/signalbox/signalbox/pkg/verdict"
+	"github.com/signalbox/signalbox/pkg/forge/merge"
 )
 
 func TestTheMessageOfAMergeDoesNothing(t *testing.T) {

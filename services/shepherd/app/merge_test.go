@@ -8,12 +8,12 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
-	"github.com/signalbox/signalbox/pkg/forge/local"
-	"github.com/signalbox/signalbox/pkg/merge"
+	"github.com/signalbox/signalbox/pkg/forge/merge"
+	"github.com/signalbox/signalbox/pkg/localforge"
 )
 
 func TestAMergeWhoseAnswerIsLost(t *testing.T) {
-	for name, fault := range map[string]local.Fault{
+	for name, fault := range map[string]localforge.Fault{
 		"and that happened":                   {After: true},
 		"and that happened, says a gateway":   {After: true, Status: 502},
 		"and that did not happen":             {},
@@ -48,7 +48,7 @@ func TestAMergeWhoseAnswerIsLost(t *testing.T) {
 func TestAPullRequestThatIsComputedForAMinuteIsWaitedFor(t *testing.T) {
 	var second atomic.Int64
 	began := time.Now()
-	w := newEnvOf(t, func(c *local.Config) {
+	w := newEnvOf(t, func(c *localforge.Config) {
 		c.ComputingFor = time.Minute
 		c.Now = func() time.Time { return began.Add(time.Duration(second.Load()) * time.Second) }
 	})
@@ -75,7 +75,7 @@ func TestAMergeThatTheForgeRefusesWaits(t *testing.T) {
 	s := w.begin("US-1", 0).proposed()
 	w.ann.approve(s.pull)
 	w.bob.status(s.head(), "success")
-	w.failRequests("PUT", "/merge", local.Fault{Status: 405})
+	w.failRequests("PUT", "/merge", localforge.Fault{Status: 405})
 	in := s.told()
 	if summary := in.GetLastResult().GetSummary(); !strings.Contains(summary, "the forge did not merge it") || s.on()["merged"] == true {
 		t.Errorf("it says %q", summary)

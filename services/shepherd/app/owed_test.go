@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/forge/local"
+	"github.com/signalbox/signalbox/pkg/localforge"
 )
 
 // paid waits until the shepherd owes no reply, and rests.
@@ -22,7 +22,7 @@ func TestAPullRequestThatTakesNoCommentHoldsNoFix(t *testing.T) {
 	s := w.begin("US-1", 0).proposed()
 	before := s.head()
 	w.ann.comment(s.pull, "Say please.")
-	w.failRequests("POST", "/comments", local.Fault{Status: http.StatusForbidden})
+	w.failRequests("POST", "/comments", localforge.Fault{Status: http.StatusForbidden})
 	in := s.told()
 	if s.head() == before || in.GetHead() != s.head() || in.GetPaused() || len(w.said(s.pull)) != 0 {
 		t.Errorf("the head is %s, before it was %s; it is paused: %v, said is %q", s.head(), before, in.GetPaused(), w.said(s.pull))
@@ -52,7 +52,7 @@ func TestAConversationThatTakesNoReplyHoldsNoFix(t *testing.T) {
 	w := newEnv(t)
 	s := w.begin("US-1", 0).proposed()
 	id := w.ann.onLine(s.pull, s.head(), "US-1.txt", "Why so quiet?")
-	w.failRequests("POST", path("/pulls/%d/comments", s.pull), local.Fault{Status: http.StatusNotFound})
+	w.failRequests("POST", path("/pulls/%d/comments", s.pull), localforge.Fault{Status: http.StatusNotFound})
 	if in := s.told(); in.GetVars()["owed"] == "" || len(w.said(s.pull)) != 1 || len(w.lines(s.pull)) != 1 {
 		t.Errorf("it owes %q, said is %q, in the conversation %+v", in.GetVars()["owed"], w.said(s.pull), w.lines(s.pull))
 	}
@@ -69,9 +69,9 @@ func TestAConversationThatWeMayNotResolveStaysOpenForAPerson(t *testing.T) {
 	w := newEnv(t)
 	s := w.begin("US-1", 0).proposed()
 	w.ann.onLine(s.pull, s.head(), "US-1.txt", "Why so quiet?")
-	w.forge.Fail(func(r *http.Request) *local.Fault {
+	w.forge.Fail(func(r *http.Request) *localforge.Fault {
 		if strings.HasSuffix(r.URL.Path, "/graphql") && len(w.lines(s.pull)) == 2 {
-			return &local.Fault{Status: http.StatusForbidden}
+			return &localforge.Fault{Status: http.StatusForbidden}
 		}
 		return nil
 	})
@@ -83,7 +83,7 @@ func TestAConversationThatWeMayNotResolveStaysOpenForAPerson(t *testing.T) {
 
 func TestAPullRequestThatTakesNoCommentIsToldLaterThatThereIsNoCI(t *testing.T) {
 	w := newEnvAt(t, func() time.Time { return time.Now().Add(-10 * time.Minute) })
-	w.failRequests("POST", "/comments", local.Fault{Status: http.StatusForbidden})
+	w.failRequests("POST", "/comments", localforge.Fault{Status: http.StatusForbidden})
 	s := w.begin("US-1", 0).proposed()
 	s.told()
 	if s.draft() || len(w.said(s.pull)) != 0 {
@@ -102,7 +102,7 @@ func TestARevertIsLeftToPeopleThoughTheIssueTakesNoComment(t *testing.T) {
 	w := newEnvWith(t, nil, []string{"revert: true"})
 	watch, commit := w.readyToMerge().watched()
 	w.ann.pushes("trunk", "US-1.txt", "built upon\n")
-	w.failRequests("POST", "/comments", local.Fault{Status: http.StatusForbidden})
+	w.failRequests("POST", "/comments", localforge.Fault{Status: http.StatusForbidden})
 	w.bob.fails(commit, "build")
 	watch.tell()
 	in := watch.reaches("reported")

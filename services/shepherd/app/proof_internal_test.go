@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/merge"
-	"github.com/signalbox/signalbox/pkg/verdict"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/verdict"
+	"github.com/signalbox/signalbox/pkg/forge/merge"
 )
 
 func TestUnprovenWorkIsMergedOnlyByAPerson(t *testing.T) {

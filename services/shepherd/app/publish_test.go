@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
-	"github.com/signalbox/signalbox/pkg/forge/local"
-	"github.com/signalbox/signalbox/pkg/merge"
+	"github.com/signalbox/signalbox/pkg/forge/merge"
+	"github.com/signalbox/signalbox/pkg/localforge"
 )
 
 func TestTheTableOfGates(t *testing.T) {
@@ -96,12 +96,12 @@ func TestTheGatesAreACheckOfTheHead(t *testing.T) {
 func TestAForgeThatTakesNoCheckOfOursMergesAllTheSame(t *testing.T) {
 	w := newEnv(t)
 	tries := new(atomic.Int64)
-	w.forge.Fail(func(r *http.Request) *local.Fault {
+	w.forge.Fail(func(r *http.Request) *localforge.Fault {
 		if r.Method == http.MethodGet || !strings.Contains(r.URL.Path, "/check-runs") {
 			return nil
 		}
 		tries.Add(1)
-		return &local.Fault{Status: http.StatusForbidden}
+		return &localforge.Fault{Status: http.StatusForbidden}
 	})
 	s := w.begin("US-1", 0).proposed()
 	w.bob.status(s.head(), "success")

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/merge"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/forge/merge"
 )
 
 // queued waits for a pull request that is in the merge queue. If a gate no longer passes,

@@ -8,11 +8,11 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
-	"github.com/signalbox/signalbox/pkg/command"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/forge/command"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/merge"
+	"github.com/signalbox/signalbox/pkg/forge/merge"
 )
 
 // visit is one visit to a pull request: it is observed and assessed once, and then one

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/pkg/agent"
-	"github.com/signalbox/signalbox/pkg/forge/local"
+	"github.com/signalbox/signalbox/pkg/localforge"
 )
 
 func TestAnUnprovenDraftIsNeverMergedByUs(t *testing.T) {
@@ -25,7 +25,7 @@ func TestAnUnprovenDraftIsNeverMergedByUs(t *testing.T) {
 }
 
 func TestUnprovenWorkIsHeldWhereTheRepositoryHasNoDrafts(t *testing.T) {
-	w := newEnvOf(t, func(c *local.Config) { c.NoDrafts = true })
+	w := newEnvOf(t, func(c *localforge.Config) { c.NoDrafts = true })
 	w.does(func(agent.Job) change { return change{file: "a.txt", text: "a\n", unproven: true} })
 	s := w.begin("US-1", 0).proposed()
 	w.bob.status(s.head(), "success")

@@ -16,15 +16,15 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/signalbox/signalbox/pkg/access"
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/role"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	"github.com/signalbox/signalbox/pkg/forge/github"
-	"github.com/signalbox/signalbox/pkg/httpserver"
 	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/service/access"
 	"github.com/signalbox/signalbox/pkg/service/embedded"
-	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/pkg/service/httpserver"
 	gateway "github.com/signalbox/signalbox/services/gateway/app"
 	orchestrator "github.com/signalbox/signalbox/services/orchestrator/app"
 	planmanager "github.com/signalbox/signalbox/services/plan-manager/app"

@@ -19,14 +19,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/forge/local"
-	"github.com/signalbox/signalbox/pkg/httpserver"
+	"github.com/signalbox/signalbox/pkg/localforge"
 	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/service/httpserver"
 )
 
 // Forge is the local forge, served on this machine.
 type Forge struct {
-	*local.Forge
+	*localforge.Forge
 	URL    string // of its web pages
 	Person string // the login of the person at this machine
 	Secret string // that person's token
@@ -58,7 +58,7 @@ func (c Config) openForge(ctx context.Context, dir string, denied *httpserver.Re
 		return nil, err
 	}
 	person := cmp.Or(c.Login, systemLogin())
-	f, err := local.Open(local.Config{Dir: dir, Public: c.Open, Logger: c.Log, Denied: denied, Users: []local.User{
+	f, err := localforge.Open(localforge.Config{Dir: dir, Public: c.Open, Logger: c.Log, Denied: denied, Users: []localforge.User{
 		{Login: "signalbox", Token: bot, Type: "Bot", Permission: "write"},
 		{Login: person, Token: mine, Permission: "admin"},
 	}})
@@ -66,7 +66,7 @@ func (c Config) openForge(ctx context.Context, dir string, denied *httpserver.Re
 		return nil, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Repos)) {
-		if err := create(ctx, f, name, c.Repos[name]); err != nil && !errors.Is(err, local.ErrExists) {
+		if err := create(ctx, f, name, c.Repos[name]); err != nil && !errors.Is(err, localforge.ErrExists) {
 			return nil, errors.Join(err, f.Close())
 		}
 	}
@@ -154,7 +154,7 @@ func named(addr, asked string, names []string) string {
 	return net.JoinHostPort(host, port)
 }
 
-func create(ctx context.Context, f *local.Forge, name string, from Source) error {
+func create(ctx context.Context, f *localforge.Forge, name string, from Source) error {
 	if from.Branch == "" {
 		return f.CreateRepo(ctx, name, from.Dir)
 	}

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/signalbox/signalbox/pkg/agent/outbound"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
-	"github.com/signalbox/signalbox/pkg/outbound"
 )
 
 // share makes one client of the forge for all services, with one cache and one account of

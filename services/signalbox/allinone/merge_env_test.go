@@ -16,14 +16,14 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent/role"
-	"github.com/signalbox/signalbox/pkg/client"
-	"github.com/signalbox/signalbox/pkg/effectcheck"
+	"github.com/signalbox/signalbox/pkg/engine/client"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	"github.com/signalbox/signalbox/pkg/forge/github"
-	"github.com/signalbox/signalbox/pkg/forge/local"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/localforge"
 	"github.com/signalbox/signalbox/pkg/service"
-	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/pkg/testkit/effectcheck"
 	gateway "github.com/signalbox/signalbox/services/gateway/app"
 	pm "github.com/signalbox/signalbox/services/pm/app"
 	"github.com/signalbox/signalbox/services/signalbox/allinone"
@@ -41,7 +41,7 @@ const completeReport = "The answer is wrong.\n\n### Steps to reproduce\nRun `cat
 
 // mergeConfig configures a mergeEnv.
 type mergeConfig struct {
-	forge func(*local.Config)
+	forge func(*localforge.Config)
 	every time.Duration // the gateway's polling interval
 	check time.Duration // how often the shepherd looks
 	pace  time.Duration
@@ -56,7 +56,7 @@ type mergeEnv struct {
 	*testing.T
 	ctx         context.Context
 	client      *client.Client
-	forge       *local.Forge
+	forge       *localforge.Forge
 	url         string
 	definitions []*workflow.Definition
 
@@ -100,12 +100,12 @@ func withMerge(t *testing.T, c mergeConfig, test func(*mergeEnv)) {
 	if m.definitions, err = allinone.Definitions(dir); err != nil {
 		t.Fatal(err)
 	}
-	config := local.Config{Dir: t.TempDir(), Users: []local.User{
+	config := localforge.Config{Dir: t.TempDir(), Users: []localforge.User{
 		{Login: "signalbox", Token: botToken, Type: "Bot", Permission: "write"}, {Login: "ann", Token: annToken, Permission: "admin"}}}
 	if c.forge != nil {
 		c.forge(&config)
 	}
-	if m.forge, err = local.Open(config); err != nil {
+	if m.forge, err = localforge.Open(config); err != nil {
 		t.Fatal(err)
 	}
 	served := m.forge.Handler()

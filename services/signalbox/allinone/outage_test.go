@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/effectcheck"
-	"github.com/signalbox/signalbox/pkg/forge/local"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
+	"github.com/signalbox/signalbox/pkg/localforge"
+	"github.com/signalbox/signalbox/pkg/testkit/effectcheck"
 )
 
 // outage is the faults of a forge: for a while it is away, the first answers to each kind
@@ -59,7 +59,7 @@ func services(r *http.Request) bool {
 }
 
 // fault returns how the request fails. The forge is away from the first pull request on.
-func (o *outage) fault(r *http.Request) *local.Fault {
+func (o *outage) fault(r *http.Request) *localforge.Fault {
 	if !services(r) {
 		return nil
 	}
@@ -70,7 +70,7 @@ func (o *outage) fault(r *http.Request) *local.Fault {
 		o.until = time.Now().Add(o.away)
 	}
 	if time.Now().Before(o.until) {
-		return o.badly("away", []local.Fault{{Status: http.StatusServiceUnavailable}, {Delay: 100 * time.Millisecond}, {Half: true},
+		return o.badly("away", []localforge.Fault{{Status: http.StatusServiceUnavailable}, {Delay: 100 * time.Millisecond}, {Half: true},
 			{Status: http.StatusBadGateway, After: true}, {Status: http.StatusInternalServerError}, {After: true}})
 	}
 	if r.Method == http.MethodGet || strings.HasSuffix(r.URL.Path, "/git-upload-pack") || strings.HasSuffix(r.URL.Path, "/graphql") {
@@ -79,20 +79,20 @@ func (o *outage) fault(r *http.Request) *local.Fault {
 	if o.writes[kind]++; o.writes[kind] > o.lost {
 		return nil
 	}
-	return o.badly("lost", []local.Fault{{After: true}, {Status: http.StatusBadGateway, After: true}, {Half: true}})
+	return o.badly("lost", []localforge.Fault{{After: true}, {Status: http.StatusBadGateway, After: true}, {Half: true}})
 }
 
 // delivery has webhooks lost, doubled, late and out of order, each in its turn.
-func (o *outage) delivery(local.Delivery) *local.DeliveryFault {
+func (o *outage) delivery(localforge.Delivery) *localforge.DeliveryFault {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	of := []*local.DeliveryFault{nil, {Drop: true}, {Twice: true}, {Behind: 2}, {Delay: 300 * time.Millisecond}}
+	of := []*localforge.DeliveryFault{nil, {Drop: true}, {Twice: true}, {Behind: 2}, {Delay: 300 * time.Millisecond}}
 	o.failed["webhook"]++
 	return of[o.failed["webhook"]%len(of)]
 }
 
 // badly returns the next of the faults of a kind.
-func (o *outage) badly(kind string, of []local.Fault) *local.Fault {
+func (o *outage) badly(kind string, of []localforge.Fault) *localforge.Fault {
 	f := of[o.failed[kind]%len(of)]
 	o.failed[kind]++
 	return &f
@@ -115,7 +115,7 @@ func TestAnOutageOfTheForgeDoublesAndGivesUpNothing(t *testing.T) {
 	o.failed, o.writes = map[string]int{}, map[string]int{}
 	began := time.Now()
 	withMerge(t, mergeConfig{every: 500 * time.Millisecond, check: time.Second, pace: o.pace, limit: limit, hooks: true,
-		forge: func(c *local.Config) {
+		forge: func(c *localforge.Config) {
 			c.Fault, c.Stale, c.ComputingFor, c.Delivery = o.fault, o.staleness, o.computing, o.delivery
 		},
 	}, func(m *mergeEnv) {

@@ -9,11 +9,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/agent/pipelinerole"
 	"github.com/signalbox/signalbox/pkg/agent/role"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
-	"github.com/signalbox/signalbox/pkg/pipelinerole"
 	"github.com/signalbox/signalbox/pkg/service"
-	"github.com/signalbox/signalbox/pkg/workflow"
 	committer "github.com/signalbox/signalbox/services/committer/app"
 	gitmanager "github.com/signalbox/signalbox/services/git-manager/app"
 	pm "github.com/signalbox/signalbox/services/pm/app"

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/task"
+	"github.com/signalbox/signalbox/pkg/document/task"
 )
 
 // The developers are programs. The first one succeeds; the second one succeeds when

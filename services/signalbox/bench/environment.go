@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/access"
+	"github.com/signalbox/signalbox/pkg/service/access"
 	orchestrator "github.com/signalbox/signalbox/services/orchestrator/app"
 	"github.com/signalbox/signalbox/services/signalbox/bench/load"
 	"github.com/signalbox/signalbox/services/signalbox/bench/process"

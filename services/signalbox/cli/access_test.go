@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/access"
-	"github.com/signalbox/signalbox/pkg/access/accesstest"
 	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/service/access"
+	"github.com/signalbox/signalbox/pkg/service/access/accesstest"
 	orchestrator "github.com/signalbox/signalbox/services/orchestrator/app"
 	"github.com/signalbox/signalbox/services/orchestrator/orchestratortest"
 	"github.com/signalbox/signalbox/services/signalbox/term"

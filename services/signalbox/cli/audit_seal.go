@@ -14,9 +14,9 @@ import (
 
 	"github.com/nats-io/nkeys"
 
-	"github.com/signalbox/signalbox/pkg/eventstore"
-	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
-	"github.com/signalbox/signalbox/pkg/logcheck"
+	"github.com/signalbox/signalbox/pkg/engine/eventstore"
+	store "github.com/signalbox/signalbox/pkg/engine/eventstore/jetstream"
+	"github.com/signalbox/signalbox/pkg/engine/logcheck"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/access"
 	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/service/access"
 	"github.com/signalbox/signalbox/services/signalbox/allinone"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/signalbox/signalbox/pkg/eventstore"
-	"github.com/signalbox/signalbox/pkg/eventstore/backup"
-	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
+	"github.com/signalbox/signalbox/pkg/engine/eventstore"
+	"github.com/signalbox/signalbox/pkg/engine/eventstore/backup"
+	store "github.com/signalbox/signalbox/pkg/engine/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 	"github.com/signalbox/signalbox/services/signalbox/view"

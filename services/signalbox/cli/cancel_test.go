@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/client"
-	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
+	"github.com/signalbox/signalbox/pkg/engine/client"
+	"github.com/signalbox/signalbox/pkg/engine/eventstore/natstest"
 	"github.com/signalbox/signalbox/services/signalbox/report"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/filelock"
+	"github.com/signalbox/signalbox/pkg/base/filelock"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/services/signalbox/allinone"
 	"github.com/signalbox/signalbox/services/signalbox/term"

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/repoconfig"
+	"github.com/signalbox/signalbox/pkg/agent/repoconfig"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	"github.com/signalbox/signalbox/pkg/service"
-	"github.com/signalbox/signalbox/pkg/workflow"
 	"github.com/signalbox/signalbox/services/signalbox/allinone"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )

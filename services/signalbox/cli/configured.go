@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
-	"github.com/signalbox/signalbox/pkg/instance"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 

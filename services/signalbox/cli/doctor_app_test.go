@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/pkg/forge/github"
-	"github.com/signalbox/signalbox/pkg/forge/local"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
+	"github.com/signalbox/signalbox/pkg/localforge"
 )
 
 func TestTheDoctorLooksAtTheApp(t *testing.T) {
@@ -30,9 +30,9 @@ func TestTheDoctorLooksAtTheApp(t *testing.T) {
 		all[n.Name], few[n.Name] = n.Access, n.Access
 	}
 	few["checks"] = "read"
-	hook := local.Hook{URL: "https://hooks.example.test/", Active: true, Secret: "s"}
-	on := []local.Installation{{ID: 70, Owner: "acme"}}
-	f, err := local.Open(local.Config{Dir: t.TempDir(), Apps: []local.App{
+	hook := localforge.Hook{URL: "https://hooks.example.test/", Active: true, Secret: "s"}
+	on := []localforge.Installation{{ID: 70, Owner: "acme"}}
+	f, err := localforge.Open(localforge.Config{Dir: t.TempDir(), Apps: []localforge.App{
 		{ID: 7, Slug: "box", Key: &key.PublicKey, Permission: "write", Permissions: all, Hook: hook, Installations: on},
 		{ID: 8, Slug: "few", Key: &key.PublicKey, Permission: "write", Permissions: few, Installations: on},
 	}})

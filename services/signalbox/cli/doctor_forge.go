@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/agent/repoconfig"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/forge/github"
-	"github.com/signalbox/signalbox/pkg/repoconfig"
 	"github.com/signalbox/signalbox/services/signalbox/allinone"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )

@@ -3,7 +3,7 @@ package cli
 import (
 	"testing"
 
-	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
+	store "github.com/signalbox/signalbox/pkg/engine/eventstore/jetstream"
 )
 
 func TestDoctorWarnsBeforeALimitOfStorageIsReached(t *testing.T) {

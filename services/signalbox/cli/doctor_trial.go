@@ -12,9 +12,9 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/role"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	"github.com/signalbox/signalbox/pkg/git"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/workflow"
 )
 
 // The task of a trial is one file with one word that is wrong.

@@ -3,7 +3,7 @@ package cli
 import (
 	"context"
 
-	"github.com/signalbox/signalbox/pkg/task"
+	"github.com/signalbox/signalbox/pkg/document/task"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )

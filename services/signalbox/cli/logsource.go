@@ -10,12 +10,12 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/signalbox/signalbox/pkg/access"
-	"github.com/signalbox/signalbox/pkg/eventstore/backup"
-	store "github.com/signalbox/signalbox/pkg/eventstore/jetstream"
+	"github.com/signalbox/signalbox/pkg/engine/eventstore/backup"
+	store "github.com/signalbox/signalbox/pkg/engine/eventstore/jetstream"
+	"github.com/signalbox/signalbox/pkg/engine/subject"
 	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/service/access"
 	"github.com/signalbox/signalbox/pkg/service/embedded"
-	"github.com/signalbox/signalbox/pkg/subject"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 

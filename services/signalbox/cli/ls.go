@@ -7,8 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	"github.com/signalbox/signalbox/pkg/service"
-	"github.com/signalbox/signalbox/pkg/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 	"github.com/signalbox/signalbox/services/signalbox/view"

@@ -6,9 +6,9 @@ import (
 	"os"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/prd"
+	"github.com/signalbox/signalbox/pkg/document/prd"
+	"github.com/signalbox/signalbox/pkg/engine/subject"
 	"github.com/signalbox/signalbox/pkg/service"
-	"github.com/signalbox/signalbox/pkg/subject"
 )
 
 // prdCommands has the commands about plans of stories: prd.json.

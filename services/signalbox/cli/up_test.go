@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/document/prd"
 	"github.com/signalbox/signalbox/pkg/git"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
-	"github.com/signalbox/signalbox/pkg/prd"
 	"github.com/signalbox/signalbox/services/signalbox/cli"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )

@@ -15,7 +15,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent/role"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
-	"github.com/signalbox/signalbox/pkg/client"
+	"github.com/signalbox/signalbox/pkg/engine/client"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/services/signalbox/allinone"
 	"github.com/signalbox/signalbox/services/signalbox/narrator"

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
-	"github.com/signalbox/signalbox/pkg/client"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/wire"
+	"github.com/signalbox/signalbox/pkg/engine/client"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/wire"
 	"github.com/signalbox/signalbox/services/signalbox/narrator"
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/agent/outbound"
 	"github.com/signalbox/signalbox/pkg/git"
-	"github.com/signalbox/signalbox/pkg/outbound"
 )
 
 // Brains for calibration: Oracle makes the change that was merged, and solves all; Null

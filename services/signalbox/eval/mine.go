@@ -12,8 +12,8 @@ import (
 	"sync"
 
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/git"
-	"github.com/signalbox/signalbox/pkg/instance"
 )
 
 // Reasons why a change is no case.

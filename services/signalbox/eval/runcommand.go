@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	"github.com/signalbox/signalbox/pkg/service"
-	"github.com/signalbox/signalbox/pkg/workflow"
 	"github.com/signalbox/signalbox/services/signalbox/allinone"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )

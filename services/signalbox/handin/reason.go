@@ -5,9 +5,9 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/outbound"
-	"github.com/signalbox/signalbox/pkg/pipeline"
-	"github.com/signalbox/signalbox/pkg/sanitize"
+	"github.com/signalbox/signalbox/pkg/agent/outbound"
+	"github.com/signalbox/signalbox/pkg/base/sanitize"
+	"github.com/signalbox/signalbox/pkg/document/pipeline"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 

@@ -8,8 +8,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/yamltext"
+	"github.com/signalbox/signalbox/pkg/base/yamltext"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 // front has the keys of the front matter.

@@ -3,7 +3,7 @@ package report
 import (
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/lazyregexp"
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 // Patterns of CommonMark lines that decide which line is the title.

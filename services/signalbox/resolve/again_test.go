@@ -8,9 +8,9 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/forgetest"
-	"github.com/signalbox/signalbox/pkg/forge/local"
 	"github.com/signalbox/signalbox/pkg/git"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
+	"github.com/signalbox/signalbox/pkg/localforge"
 )
 
 func TestWhereABranchSignalboxIsTheWorkIsDeliveredUnderAnotherNameAndOnce(t *testing.T) {
@@ -73,7 +73,7 @@ func TestARunThatFailsEndsWithTheCauseTheWorkAndWhatGoesOn(t *testing.T) {
 
 func TestAnIssueIsReadFromItsAddress(t *testing.T) {
 	j := newJob(t)
-	f := forgetest.Start(t, forgetest.Config{Users: []local.User{forgetest.User("ann", "write")}})
+	f := forgetest.Start(t, forgetest.Config{Users: []localforge.User{forgetest.User("ann", "write")}})
 	c := f.Client("ann")
 	made, err := c.CreateIssue(t.Context(), forgetest.Repo, forge.NewIssue{Title: "The greeting is too short", Body: clear + strings.Repeat("a line of a log\n", 1000)})
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/document/pipeline"
 	"github.com/signalbox/signalbox/pkg/forge/forgetest"
-	"github.com/signalbox/signalbox/pkg/forge/local"
 	"github.com/signalbox/signalbox/pkg/git"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
-	"github.com/signalbox/signalbox/pkg/pipeline"
+	"github.com/signalbox/signalbox/pkg/localforge"
 	"github.com/signalbox/signalbox/services/signalbox/cli"
 	"github.com/signalbox/signalbox/services/signalbox/resolve"
 	"github.com/signalbox/signalbox/services/signalbox/term"
@@ -317,7 +317,7 @@ func TestABranchIsPushedAndProposedWhereThatIsAskedFor(t *testing.T) {
 	})
 	t.Run("to a forge", func(t *testing.T) {
 		j := newJob(t)
-		f := forgetest.Start(t, forgetest.Config{Users: []local.User{forgetest.User("ann", "write")}})
+		f := forgetest.Start(t, forgetest.Config{Users: []localforge.User{forgetest.User("ann", "write")}})
 		c := f.Client("ann")
 		at, err := c.Repository(t.Context(), forgetest.Repo)
 		if err != nil {

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/verdict"
+	"github.com/signalbox/signalbox/pkg/engine/verdict"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/pipeline"
+	"github.com/signalbox/signalbox/pkg/document/pipeline"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 // TestThePipelineWithForeignAgents takes issues through the pipeline, all at once,

@@ -1,8 +1,8 @@
 package resolve
 
 import (
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/wire"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/wire"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 

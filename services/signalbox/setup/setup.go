@@ -19,8 +19,8 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/forge/github"
-	"github.com/signalbox/signalbox/pkg/httpserver"
 	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/service/httpserver"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 

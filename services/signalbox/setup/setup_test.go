@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/forge/github"
-	"github.com/signalbox/signalbox/pkg/forge/local"
+	"github.com/signalbox/signalbox/pkg/localforge"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/services/signalbox/setup"
 	"github.com/signalbox/signalbox/services/signalbox/term"
@@ -38,7 +38,7 @@ type env struct {
 
 func newEnv(t *testing.T) *env {
 	t.Helper()
-	f, err := local.Open(local.Config{Dir: t.TempDir(), Users: []local.User{{Login: "ada", Token: "ada-token", Permissions: map[string]string{"acme/widgets": "admin"}}}})
+	f, err := localforge.Open(localforge.Config{Dir: t.TempDir(), Users: []localforge.User{{Login: "ada", Token: "ada-token", Permissions: map[string]string{"acme/widgets": "admin"}}}})
 	if err == nil {
 		err = f.CreateRepo(t.Context(), "acme/widgets", "")
 	}

@@ -1,6 +1,6 @@
 package term
 
-import "github.com/signalbox/signalbox/pkg/sanitize"
+import "github.com/signalbox/signalbox/pkg/base/sanitize"
 
 // Style is the two digits of an SGR code. Painting makes every text longer by the same
 // number of bytes, so that columns stay aligned.

@@ -15,8 +15,8 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/signalbox/signalbox/pkg/httpserver"
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/service/httpserver"
 )
 
 // whole is a command line with all verbs.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/logcheck"
+	"github.com/signalbox/signalbox/pkg/engine/logcheck"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/eventstore/backup"
+	"github.com/signalbox/signalbox/pkg/engine/eventstore/backup"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 

@@ -1,7 +1,7 @@
 package view
 
 import (
-	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 

@@ -3,7 +3,7 @@ package view
 import (
 	"testing"
 
-	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
 
 func TestARaiseIsOfTheKindOfTheBudgetThatIsSpent(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 

@@ -3,7 +3,7 @@ package view
 import (
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/learning"
+	"github.com/signalbox/signalbox/pkg/engine/learning"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 

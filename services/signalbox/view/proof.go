@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/verdict"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/verdict"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/signalbox/signalbox/pkg/verdict"
+	"github.com/signalbox/signalbox/pkg/engine/verdict"
 )
 
 func TestTheDifferencesOfTestsAreListedAKindALine(t *testing.T) {

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/wire"
-	"github.com/signalbox/signalbox/pkg/work"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/wire"
+	"github.com/signalbox/signalbox/pkg/engine/work"
 )
 
 func TestAVarOfABuiltInLifecycleIsShownInWords(t *testing.T) {

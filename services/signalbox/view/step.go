@@ -3,7 +3,7 @@ package view
 import (
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 // Step is one result that an agent reported.

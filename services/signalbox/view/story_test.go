@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/eventstore"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/wire"
-	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/pkg/engine/eventstore"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/wire"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain/prompt"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
 
 // noted returns an agent's note that templates cannot be used.

@@ -3,7 +3,7 @@ package view
 import (
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 // answer collects the lines that a coding agent prints.

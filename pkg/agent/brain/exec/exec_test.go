@@ -18,7 +18,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain/mcp/mcptest"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox/confine"
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 func TestMain(m *testing.M) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 func TestAResultIsNotLostForWhatItSaysTooMuch(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain/mcp"
 	"github.com/signalbox/signalbox/pkg/agent/brain/mcp/mcptest"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
-	"github.com/signalbox/signalbox/pkg/secret"
+	"github.com/signalbox/signalbox/pkg/base/secret"
 )
 
 // clientWord is the first argument of a process that is to be a program with MCP servers.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 // fake puts a program of the name on PATH that keeps its arguments and its

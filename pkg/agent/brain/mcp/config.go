@@ -13,7 +13,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox/egress"
-	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
 
 // Server is a server as the operator configures it: a command or a URL.

@@ -19,9 +19,9 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"github.com/signalbox/signalbox/pkg/agent/sandbox/egress"
-	"github.com/signalbox/signalbox/pkg/workflow"
-	"github.com/signalbox/signalbox/pkg/yamlfile"
-	"github.com/signalbox/signalbox/pkg/yamltext"
+	"github.com/signalbox/signalbox/pkg/base/yamltext"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
+	"github.com/signalbox/signalbox/pkg/engine/yamlfile"
 )
 
 // serverName is a server's name. It has no underscore: two of them end it in the name of a

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/sanitize"
-	"github.com/signalbox/signalbox/pkg/yamlfile"
+	"github.com/signalbox/signalbox/pkg/base/sanitize"
+	"github.com/signalbox/signalbox/pkg/engine/yamlfile"
 )
 
 const (

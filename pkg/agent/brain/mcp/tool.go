@@ -12,9 +12,9 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/signalbox/signalbox/pkg/sanitize"
-	"github.com/signalbox/signalbox/pkg/workflow"
-	"github.com/signalbox/signalbox/pkg/yamlfile"
+	"github.com/signalbox/signalbox/pkg/base/sanitize"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
+	"github.com/signalbox/signalbox/pkg/engine/yamlfile"
 )
 
 // Prefix begins the names of tools of servers.

@@ -8,7 +8,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 // Card is what is to be known of a model.

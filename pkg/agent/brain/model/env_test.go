@@ -16,7 +16,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain/model"
 	"github.com/signalbox/signalbox/pkg/agent/brain/model/modeltest"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox/confine"
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 func TestMain(m *testing.M) {

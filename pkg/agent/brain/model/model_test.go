@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/brain/model"
 	"github.com/signalbox/signalbox/pkg/agent/brain/model/modeltest"
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 func TestAModelMendsAFileByToolsAndStatesItsResult(t *testing.T) {

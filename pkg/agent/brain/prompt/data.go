@@ -8,12 +8,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/learning"
-	"github.com/signalbox/signalbox/pkg/sanitize"
-	"github.com/signalbox/signalbox/pkg/triage"
-	"github.com/signalbox/signalbox/pkg/work"
-	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/pkg/agent/triage"
+	"github.com/signalbox/signalbox/pkg/base/sanitize"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/learning"
+	"github.com/signalbox/signalbox/pkg/engine/work"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
 
 // How many entries of a list are kept, the newest: many, or few where the prompt would be

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/learning"
-	"github.com/signalbox/signalbox/pkg/work"
-	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/learning"
+	"github.com/signalbox/signalbox/pkg/engine/work"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
 
 // cutName cuts the name of a template into role and state.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/signalbox/signalbox/pkg/learning"
+	"github.com/signalbox/signalbox/pkg/engine/learning"
 )
 
 func TestALearningIsQuotedBelowWhoSaysSo(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/signalbox/signalbox/pkg/work"
+	"github.com/signalbox/signalbox/pkg/engine/work"
 )
 
 func TestANoteNamesEachTemplateThatCannotBeUsed(t *testing.T) {

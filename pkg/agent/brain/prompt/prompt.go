@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/work"
+	"github.com/signalbox/signalbox/pkg/engine/work"
 )
 
 // Default is the name of the template of the roles that have none.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/work"
+	"github.com/signalbox/signalbox/pkg/engine/work"
 )
 
 // Guidance lists the files in which repositories say how they are changed, to agents and

@@ -11,7 +11,7 @@ import (
 	"text/template"
 	"text/template/parse"
 
-	"github.com/signalbox/signalbox/pkg/work"
+	"github.com/signalbox/signalbox/pkg/engine/work"
 )
 
 //go:embed shipped/*.tmpl

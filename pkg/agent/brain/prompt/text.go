@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/sanitize"
+	"github.com/signalbox/signalbox/pkg/base/sanitize"
 )
 
 const (

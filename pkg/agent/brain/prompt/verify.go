@@ -4,7 +4,7 @@ import (
 	"crypto/rand"
 	"text/template/parse"
 
-	"github.com/signalbox/signalbox/pkg/work"
+	"github.com/signalbox/signalbox/pkg/engine/work"
 )
 
 // Verify returns what is wrong with a template, with its file and line: it does not parse,

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 // three are questions 1 to 3, of which those given are answered.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/lazyregexp"
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 // assentPhrases are clauses that say yes, in English and German. A comment is a yes if each

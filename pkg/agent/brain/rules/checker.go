@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 // Checker takes the runtime's checks for the judgement: all of those on the

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/git"
-	"github.com/signalbox/signalbox/pkg/instance"
 )
 
 // languages are what files by these endings are written in.

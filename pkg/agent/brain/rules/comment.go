@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 // ToAll begins an answer that an earlier build took for one to all open questions. Whoever

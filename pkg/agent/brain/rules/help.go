@@ -2,7 +2,7 @@ package rules
 
 import (
 	"github.com/signalbox/signalbox/pkg/agent/brain"
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 // HelpRequest asks people for what only they can give.

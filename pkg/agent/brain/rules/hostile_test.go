@@ -7,12 +7,12 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/outbound"
-	"github.com/signalbox/signalbox/pkg/prd"
-	"github.com/signalbox/signalbox/pkg/secret"
-	"github.com/signalbox/signalbox/pkg/work"
-	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/pkg/agent/outbound"
+	"github.com/signalbox/signalbox/pkg/base/secret"
+	"github.com/signalbox/signalbox/pkg/document/prd"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/work"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
 
 // Each attack is a text of a stranger or of a model.

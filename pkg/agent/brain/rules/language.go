@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/signalbox/signalbox/pkg/lazyregexp"
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 // language is what the rules know of one language: how reports in it name and say the

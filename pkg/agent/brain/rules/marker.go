@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/lazyregexp"
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 // Marker is a line that people do not see, by which a comment or a pull request is found

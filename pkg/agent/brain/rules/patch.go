@@ -3,7 +3,7 @@ package rules
 import (
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/lazyregexp"
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 // file is what a patch does to one file.

@@ -1,9 +1,9 @@
 package rules
 
 import (
-	"github.com/signalbox/signalbox/pkg/prd"
-	"github.com/signalbox/signalbox/pkg/work"
-	"github.com/signalbox/signalbox/pkg/workflow"
+	"github.com/signalbox/signalbox/pkg/document/prd"
+	"github.com/signalbox/signalbox/pkg/engine/work"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
 
 // PlanAnswer is the answer to the command plan: what was found out and done, and what the

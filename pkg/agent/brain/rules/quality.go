@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 // Quality verifies a task's work. The runtime's tests have to pass, and the change, from

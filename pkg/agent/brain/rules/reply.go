@@ -3,7 +3,7 @@ package rules
 import (
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/lazyregexp"
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 // line is a line of a reply: of code, quoted from another person, or neither.

@@ -1,6 +1,6 @@
 package rules
 
-import "github.com/signalbox/signalbox/pkg/instance"
+import "github.com/signalbox/signalbox/pkg/engine/instance"
 
 // Response is what was done about the remarks of reviewers.
 type Response struct {

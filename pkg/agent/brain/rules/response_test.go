@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 func TestReviewersAreToldWhatWasDone(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 // LabelPrefix begins the labels that show how an instance stands.

@@ -3,7 +3,7 @@ package rules
 import (
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 // StatusAnswer is the answer to the commands status and explain: where an instance is, and

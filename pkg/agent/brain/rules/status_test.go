@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/outbound"
+	"github.com/signalbox/signalbox/pkg/agent/outbound"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 func at(minute int) time.Time { return time.Date(2026, 3, 4, 13, minute, 59, 0, time.UTC) }

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 // Unchanged leaves the code as it is: nothing is asked for but what the work runs.

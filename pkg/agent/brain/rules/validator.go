@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
-	"github.com/signalbox/signalbox/pkg/instance"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 // Validator approves the approach to a task as far as that can be seen before there is one.

@@ -3,8 +3,8 @@ package rules
 import (
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/instance"
-	"github.com/signalbox/signalbox/pkg/lazyregexp"
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 var (

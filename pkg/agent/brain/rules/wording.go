@@ -3,7 +3,7 @@ package rules
 import (
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/lazyregexp"
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 // What free text says, in the words people use. A pattern with the name …Empty

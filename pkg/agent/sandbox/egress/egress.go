@@ -19,7 +19,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/httpserver"
+	"github.com/signalbox/signalbox/pkg/service/httpserver"
 )
 
 // ErrRefused means that a host is not to be reached.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/eventstore/natstest"
+	"github.com/signalbox/signalbox/pkg/engine/eventstore/natstest"
 	"github.com/signalbox/signalbox/services/signalbox/bench/baseline"
 )
 

@@ -11,7 +11,7 @@ import (
 	"net/rpc"
 	"sync"
 
-	"github.com/signalbox/signalbox/pkg/access"
+	"github.com/signalbox/signalbox/pkg/service/access"
 	"github.com/signalbox/signalbox/pkg/service/embedded"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )

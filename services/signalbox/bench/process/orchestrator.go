@@ -6,8 +6,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/access"
 	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/service/access"
 	orchestrator "github.com/signalbox/signalbox/services/orchestrator/app"
 )
 

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/lazyregexp"
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 var modulePath = lazyregexp.New(`(?m)^module\s+"?([^\s"]+)"?`)

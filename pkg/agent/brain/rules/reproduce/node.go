@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/lazyregexp"
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 // nodeTest writes a test for node:test, jest, vitest or mocha, as package.json has it.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/signalbox/signalbox/pkg/lazyregexp"
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 // Report is the part of an issue that a test can be made of.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/lazyregexp"
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 var crateName = lazyregexp.New(`(?ms)^\[package\]\s*$.*?^name\s*=\s*"([\w-]+)"`)

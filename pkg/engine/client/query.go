@@ -1,0 +1,83 @@
+package client
+
+import (
+	"context"
+
+	"github.com/nats-io/nats.go"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/signalbox/signalbox/pkg/engine/subject"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+)
+
+// Get returns one instance.
+func (c *Client) Get(ctx context.Context, id string) (*pb.Instance, error) {
+	reply := new(pb.GetReply)
+	err := c.query(ctx, subject.Get, &pb.GetRequest{Instance: id}, reply)
+	if err == nil && reply.Refusal != nil {
+		err = refusal(id, reply.Refusal)
+	}
+	return reply.Instance, err
+}
+
+// List returns all instances that match, page by page.
+func (c *Client) List(ctx context.Context, q *pb.ListRequest) ([]*pb.Summary, error) {
+	q = proto.CloneOf(q)
+	var all []*pb.Summary
+	for {
+		reply := new(pb.ListReply)
+		if err := c.query(ctx, subject.List, q, reply); err != nil {
+			return nil, err
+		}
+		if reply.Refusal != nil {
+			return nil, refusal("list", reply.Refusal)
+		}
+		all = append(all, reply.Instances...)
+		if reply.Next == "" {
+			return all, nil
+		}
+		q.After = reply.Next
+	}
+}
+
+// History returns the commits of an instance after the given sequence.
+func (c *Client) History(ctx context.Context, id string, after uint64) ([]*pb.Record, error) {
+	var all []*pb.Record
+	for {
+		reply := new(pb.HistoryReply)
+		if err := c.query(ctx, subject.History, &pb.HistoryRequest{Instance: id, After: after}, reply); err != nil {
+			return nil, err
+		}
+		if reply.Refusal != nil {
+			return nil, refusal(id, reply.Refusal)
+		}
+		all = append(all, reply.Commits...)
+		if !reply.More || len(reply.Commits) == 0 {
+			return all, nil
+		}
+		after = all[len(all)-1].Seq
+	}
+}
+
+// Definition returns the canonical source of a lifecycle by name or content hash. For an empty name the
+// reply lists the names. A source that does not have the hash of the reply is a workflow.ErrFalseHash.
+func (c *Client) Definition(ctx context.Context, name string) (*pb.DefinitionReply, error) {
+	reply := new(pb.DefinitionReply)
+	err := c.query(ctx, subject.Definition, &pb.DefinitionRequest{Name: name}, reply)
+	if err == nil && reply.Refusal != nil {
+		err = refusal(name, reply.Refusal)
+	}
+	if err == nil && len(reply.Source) > 0 {
+		err = workflow.CheckHash(reply.Hash, reply.Source)
+	}
+	return reply, err
+}
+
+func (c *Client) query(ctx context.Context, name string, q, reply proto.Message) error {
+	to, err := subject.API(name)
+	if err != nil {
+		return err
+	}
+	return c.request(ctx, &nats.Msg{Subject: to, Header: c.header}, c.alone, q, reply)
+}
