@@ -16,16 +16,19 @@ TEST  := go test $(if $(RUN),-run '$(RUN)') $(FLAGS)
 
 ## The product
 
-# The roles that one program serves, bin/agent, under the name of each.
-ROLES := $(patsubst services/%/main.go,%,$(shell grep -l 'roles\.Main' services/*/main.go))
 # Symbols for debuggers are half of a program, and panics do not need them.
 LDFLAGS  := -ldflags="-s -w"
-PROGRAMS := $(filter-out $(ROLES:%=./services/%),$(patsubst %/main.go,./%,$(wildcard services/*/main.go)))
+# The program that people install serves each service that holds no token of a forge, and
+# signalbox-github the others. Each service is a link to its program.
+PROGRAMS := signalbox signalbox-github
+HOLDERS  := committer gateway git-manager pm shepherd
+SERVICES := $(filter-out $(PROGRAMS),$(patsubst services/%/main.go,%,$(wildcard services/*/main.go)))
 
 .PHONY: build
-build: ## build every service into bin/
-	go build $(LDFLAGS) -o bin/ $(PROGRAMS)
-	@for role in $(ROLES); do ln -sf agent bin/$$role; done
+build: ## build both programs into bin/, and a link for each service
+	go build $(LDFLAGS) -o bin/ $(PROGRAMS:%=./services/%)
+	@for s in $(HOLDERS); do ln -sf signalbox-github bin/$$s; done
+	@for s in $(filter-out $(HOLDERS),$(SERVICES)); do ln -sf signalbox bin/$$s; done
 
 .PHONY: demo
 demo: ## watch one bug go from an issue to a pull request

@@ -2,7 +2,6 @@ package deploy_test
 
 import (
 	"maps"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -21,9 +20,9 @@ func TestEachBinaryKnowsWhatItIsTold(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			help := help(t, filepath.Join(bin, program(name)), s.Environment["SIGNALBOX_ROLE"])
+			help := help(t, filepath.Join(bin, name))
 			for _, variable := range slices.Concat(inImage, slices.Sorted(maps.Keys(s.Environment))) {
-				if variable != "SIGNALBOX_ROLE" && !knows(help, "$"+variable) {
+				if !knows(help, "$"+variable) {
 					t.Errorf("it has no variable %s", variable)
 				}
 			}
@@ -36,14 +35,10 @@ func TestEachBinaryKnowsWhatItIsTold(t *testing.T) {
 	}
 }
 
-// help returns the --help of a binary, called for a role if one is named.
-func help(t *testing.T, binary, role string) string {
+// help returns the --help of a binary.
+func help(t *testing.T, binary string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), binary, "--help")
-	if role != "" {
-		cmd.Env = append(os.Environ(), "SIGNALBOX_ROLE="+role)
-	}
-	out, err := cmd.CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), binary, "--help").CombinedOutput()
 	if err != nil {
 		t.Fatalf("--help: %v\n%s", err, out)
 	}

@@ -25,7 +25,7 @@ type compose struct {
 	Service  Container          `yaml:"x-service"`
 	Agent    Container          `yaml:"x-agent"`
 	Coder    Container          `yaml:"x-coder"`
-	Image    *build             `yaml:"x-agent-image"`
+	Role     Container          `yaml:"x-role"`
 	Services map[string]service `yaml:"services"`
 	Volumes  map[string]any     `yaml:"volumes"`
 	Secrets  map[string]struct {
@@ -40,13 +40,13 @@ type Container struct {
 	StopGracePeriod string                       `yaml:"stop_grace_period"`
 	DependsOn       map[string]map[string]string `yaml:"depends_on"`
 	SecurityOpt     []string                     `yaml:"security_opt"`
+	Image           string                       `yaml:"image"`
+	Build           *build                       `yaml:"build"`
 }
 
 type service struct {
 	Container     `yaml:",inline"`
 	Profiles      []string          `yaml:"profiles"`
-	Image         string            `yaml:"image"`
-	Build         *build            `yaml:"build"`
 	Command       []string          `yaml:"command"`
 	Environment   map[string]string `yaml:"environment"`
 	Ports         []string          `yaml:"ports"`
@@ -90,8 +90,11 @@ func exists(t *testing.T, name string) {
 	}
 }
 
-func TestEveryServiceIsBuiltFromItsOwnDirectoryOrTheAgents(t *testing.T) {
+func TestEveryServiceIsTheCommandOfAnImageWithWhatItNeeds(t *testing.T) {
 	c := load(t)
+	role := func(name string) bool {
+		return slices.ContainsFunc(roles.All(), func(r roles.Role) bool { return r.Name == name })
+	}
 	for name, s := range c.Services {
 		if s.Build == nil {
 			if !regexp.MustCompile(`:\d+\.\d+\.\d+(-\w+)?$`).MatchString(s.Image) {
@@ -99,25 +102,18 @@ func TestEveryServiceIsBuiltFromItsOwnDirectoryOrTheAgents(t *testing.T) {
 			}
 			continue
 		}
-		if want := program(name); s.Build.Args["SERVICE"] != want || s.Image != "signalbox/"+want {
-			t.Errorf("%s: builds %s as %s", name, s.Build.Args["SERVICE"], s.Image)
+		want := "runtime"
+		if role(name) {
+			want = "runtime-go"
 		}
-		if role, set := s.Environment["SIGNALBOX_ROLE"]; set != (program(name) == "agent") || set && role != name {
-			t.Errorf("%s: serves the role %q", name, role)
+		if s.Build.Target != want || s.Image != "signalbox/"+want+":${SIGNALBOX_VERSION:-dev}" || len(s.Command) == 0 || s.Command[0] != name {
+			t.Errorf("%s: builds %s as %s, and runs %q", name, s.Build.Target, s.Image, s.Command)
 		}
 		file := filepath.Join(s.Build.Context, s.Build.Dockerfile)
 		if !slices.Contains(stages(read(t, file)), s.Build.Target) {
 			t.Errorf("%s: %s has no target %s", name, file, s.Build.Target)
 		}
 	}
-}
-
-// program is the directory below services that has the program of a service.
-func program(name string) string {
-	if slices.ContainsFunc(roles.All(), func(r roles.Role) bool { return r.Name == name }) {
-		return "agent"
-	}
-	return name
 }
 
 func TestEveryServiceOfTheRepositoryIsDeployed(t *testing.T) {
@@ -128,7 +124,7 @@ func TestEveryServiceOfTheRepositoryIsDeployed(t *testing.T) {
 	}
 	for _, file := range mains {
 		name := filepath.Base(filepath.Dir(file))
-		if _, ok := c.Services[name]; !ok && name != "signalbox" && name != "agent" { // the command line, and the program of many
+		if _, ok := c.Services[name]; !ok && name != "signalbox" && name != "signalbox-github" { // the programs
 			t.Errorf("services/%s is not in docker-compose.yml", name)
 		}
 	}

@@ -15,17 +15,21 @@ type Build struct {
 	Go       string `json:"go"`
 }
 
+// The linker sets version and revision where the Go tool knows neither, as in an image:
+// -X github.com/signalbox/signalbox/pkg/service.version=v0.1.0.
+var version, revision string
+
 // ReadBuild returns that of the running binary.
 func ReadBuild() Build {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return Build{Version: "(unknown)"}
 	}
-	b := Build{Version: cmp.Or(info.Main.Version, "(devel)"), Go: info.GoVersion}
+	b := Build{Version: cmp.Or(version, info.Main.Version, "(devel)"), Revision: revision, Go: info.GoVersion}
 	for _, s := range info.Settings {
 		switch s.Key {
 		case "vcs.revision":
-			b.Revision = s.Value
+			b.Revision = cmp.Or(revision, s.Value)
 		case "vcs.time":
 			b.Time = s.Value
 		case "vcs.modified":

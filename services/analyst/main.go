@@ -1,8 +1,7 @@
 // Command analyst judges reports: its work in `issue` and `pipeline` is
 // reading, without changes. The work is done in
 // pkg/agent/brain/rules/analyst.go, pkg/agent/pipelinerole/brief.go; the loop around
-// a brain is pkg/agent/role/coder.go. bin/analyst is a link to services/agent,
-// which serves the same role.
+// a brain is pkg/agent/role/coder.go.
 package main
 
 import (

@@ -1,7 +1,6 @@
 // Command build runs the tests, lint and type checks of the pipeline: the
 // `work` that runs checks. The work is done in pkg/agent/role/test.go and
-// pkg/agent/testrun. bin/build is a link to services/agent, which serves the
-// same role.
+// pkg/agent/testrun.
 package main
 
 import (

@@ -12,7 +12,5 @@ import (
 )
 
 func main() {
-	os.Exit(service.Run(context.Background(), service.Main{
-		Name: "committer", About: "Brings the code of the pipeline, and hands approved changes in as pull requests.", Program: new(app.App),
-	}))
+	os.Exit(service.Run(context.Background(), app.Main()))
 }

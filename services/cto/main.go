@@ -1,7 +1,6 @@
 // Command cto steps in where tasks keep failing: state cto_intervention of
 // `task`. The work is done in pkg/agent/brain/rules/cto.go; the loop around a
-// brain is pkg/agent/role/coder.go. bin/cto is a link to services/agent, which
-// serves the same role.
+// brain is pkg/agent/role/coder.go.
 package main
 
 import (

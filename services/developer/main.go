@@ -1,8 +1,7 @@
 // Command developer implements and fixes: the states of `issue` and `story`
 // whose `work` requires a change. The work is done in the program that --brain
 // names, run by pkg/agent/brain/exec; what it left is checked and committed by
-// pkg/agent/role/coder.go. bin/developer is a link to services/agent, which
-// serves the same role.
+// pkg/agent/role/coder.go.
 package main
 
 import (

@@ -1,7 +1,6 @@
 // Command fullstack-developer carries tasks out: the states of `task` whose
 // `work` requires a change or runs the acceptance criteria. The work is done in
-// pkg/agent/role/coder.go and pkg/agent/role/accept.go. bin/fullstack-developer
-// is a link to services/agent, which serves the same role.
+// pkg/agent/role/coder.go and pkg/agent/role/accept.go.
 package main
 
 import (

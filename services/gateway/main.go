@@ -12,7 +12,5 @@ import (
 )
 
 func main() {
-	os.Exit(service.Run(context.Background(), service.Main{
-		Name: "gateway", About: "Watches repositories on the forge and passes on what people do there.", Program: &app.App{},
-	}))
+	os.Exit(service.Run(context.Background(), app.Main()))
 }

@@ -12,7 +12,5 @@ import (
 )
 
 func main() {
-	os.Exit(service.Run(context.Background(), service.Main{
-		Name: "git-manager", About: "Brings the code of tasks, and takes their branches to the forge.", Program: new(app.App),
-	}))
+	os.Exit(service.Run(context.Background(), app.Main()))
 }

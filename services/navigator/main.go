@@ -1,7 +1,6 @@
 // Command navigator reviews code, architecture and integration, in the overlay
 // `issue-navigator`. The work is done in pkg/agent/brain/rules/navigator.go;
-// the loop around a brain is pkg/agent/role/coder.go. bin/navigator is a link
-// to services/agent, which serves the same role.
+// the loop around a brain is pkg/agent/role/coder.go.
 package main
 
 import (

@@ -13,7 +13,5 @@ import (
 )
 
 func main() {
-	os.Exit(service.Run(context.Background(), service.Main{
-		Name: "orchestrator", About: "Decides every move and writes it to the log; any number of replicas may run.", Program: &app.App{},
-	}))
+	os.Exit(service.Run(context.Background(), app.Main()))
 }

@@ -12,7 +12,5 @@ import (
 )
 
 func main() {
-	os.Exit(service.Run(context.Background(), service.Main{
-		Name: "plan-manager", About: "Watches the timeouts of tasks and answers questions about them.", Program: new(app.App),
-	}))
+	os.Exit(service.Run(context.Background(), app.Main()))
 }

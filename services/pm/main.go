@@ -15,7 +15,5 @@ import (
 
 func main() {
 	confine.Intercept()
-	os.Exit(service.Run(context.Background(), service.Main{
-		Name: "pm", About: "Asks people through issue comments, reads their answers, opens pull requests.", Program: &app.App{},
-	}))
+	os.Exit(service.Run(context.Background(), app.Main()))
 }

@@ -1,7 +1,6 @@
 // Command quality-monitor verifies the quality of tasks. The work is done in
 // pkg/agent/brain/rules/quality.go; the loop around a brain is
-// pkg/agent/role/coder.go. bin/quality-monitor is a link to services/agent,
-// which serves the same role.
+// pkg/agent/role/coder.go.
 package main
 
 import (

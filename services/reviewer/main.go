@@ -1,7 +1,6 @@
 // Command reviewer judges the changes of the pipeline: the `work` that drops
 // changes. The work is done in pkg/agent/pipelinerole/reviewer.go and
-// pkg/agent/role/judge.go. bin/reviewer is a link to services/agent, which
-// serves the same role.
+// pkg/agent/role/judge.go.
 package main
 
 import (

@@ -12,7 +12,5 @@ import (
 )
 
 func main() {
-	os.Exit(service.Run(context.Background(), service.Main{
-		Name: "shepherd", About: "Opens pull requests for stories, answers their reviewers, merges what is ready.", Program: &app.App{},
-	}))
+	os.Exit(service.Run(context.Background(), app.Main()))
 }

@@ -1,7 +1,6 @@
 // Command solution-validator judges how tasks are to be gone about. The work is
 // done in pkg/agent/brain/rules/validator.go; the loop around a brain is
-// pkg/agent/role/coder.go. bin/solution-validator is a link to services/agent,
-// which serves the same role.
+// pkg/agent/role/coder.go.
 package main
 
 import (

@@ -1,7 +1,6 @@
 // Command tester writes tests, and runs and judges those of the repository: the
 // `work` that runs tests. The work is done in pkg/agent/role/test.go,
-// pkg/agent/testrun and pkg/agent/brain/rules/tester.go. bin/tester is a link
-// to services/agent, which serves the same role.
+// pkg/agent/testrun and pkg/agent/brain/rules/tester.go.
 package main
 
 import (

@@ -1,7 +1,6 @@
 // Command triage says which issues the pipeline takes up. The work is done in
 // pkg/agent/pipelinerole/triage.go; the loop around a brain is
-// pkg/agent/role/coder.go. bin/triage is a link to services/agent, which serves
-// the same role.
+// pkg/agent/role/coder.go.
 package main
 
 import (

@@ -1,7 +1,6 @@
 // Command writer writes the changes of the pipeline: the `work` that requires a
 // change. The work is done in the program that --brain names, run by
 // pkg/agent/brain/exec; its part of the document is checked by pkg/document/pipeline.
-// bin/writer is a link to services/agent, which serves the same role.
 package main
 
 import (

@@ -2,17 +2,14 @@
 // the same flags and the same runtime (pkg/agent/role). What a role does in a state is said
 // by the state's `work` in its lifecycle (pkg/engine/workflow/builtin).
 //
-// One binary serves all of them, services/agent. It takes its role from the name
-// that it is called by, from its first argument, or from SIGNALBOX_ROLE.
+// services/signalbox serves all of them by name, and services/ROLE one of them.
 package roles
 
 import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent/pipelinerole"
 	"github.com/signalbox/signalbox/pkg/agent/role"
@@ -49,60 +46,25 @@ func All() []Role {
 // exits with 2 if there is no such role.
 func Main(name string) int {
 	confine.Intercept()
-	return run(name, os.Args[1:])
-}
-
-// Multicall runs the service of the role that the process was called for, and
-// returns the exit code.
-func Multicall() int {
-	confine.Intercept()
-	name, args, err := Called(os.Args, os.Getenv("SIGNALBOX_ROLE"))
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "agent:", err)
-		return 2
-	}
-	return run(name, args)
-}
-
-// Called returns the role that a process with the arguments argv, program name
-// first, was called for, and its own arguments. A name goes before an argument,
-// an argument before env.
-func Called(argv []string, env string) (name string, args []string, err error) {
-	args = argv[min(1, len(argv)):]
-	if len(argv) > 0 && known(filepath.Base(argv[0])) {
-		return filepath.Base(argv[0]), args, nil
-	}
-	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
-		name, args = args[0], args[1:]
-	} else {
-		name = env
-	}
-	if !known(name) {
-		return "", nil, fmt.Errorf("there is no role %q: call it with one of %s, or set SIGNALBOX_ROLE", name, strings.Join(names(), ", "))
-	}
-	return name, args, nil
-}
-
-func run(name string, args []string) int {
-	i := slices.IndexFunc(All(), func(r Role) bool { return r.Name == name })
+	all := Mains()
+	i := slices.IndexFunc(all, func(m service.Main) bool { return m.Name == name })
 	if i < 0 {
 		fmt.Fprintf(os.Stderr, "there is no role %q\n", name)
-		return 2
+		return service.ExitUsage
 	}
-	r := All()[i]
-	app := role.NewApp(r.Name)
-	if r.Pipeline {
-		app = app.With(pipelinerole.Document{})
-	}
-	return service.Run(context.Background(), service.Main{Name: r.Name, About: r.About, Program: app, Args: args})
+	return service.Run(context.Background(), all[i])
 }
 
-func known(name string) bool { return slices.Contains(names(), name) }
-
-func names() []string {
-	var all []string
+// Mains returns the services of all roles, for a program that serves them by name. It
+// calls confine.Intercept first.
+func Mains() []service.Main {
+	var all []service.Main
 	for _, r := range All() {
-		all = append(all, r.Name)
+		app := role.NewApp(r.Name)
+		if r.Pipeline {
+			app = app.With(pipelinerole.Document{})
+		}
+		all = append(all, service.Main{Name: r.Name, About: r.About, Program: app})
 	}
 	return all
 }

@@ -12,6 +12,9 @@ var forgeSide = []string{"gateway", "pm", "committer", "git-manager", "shepherd"
 // allInOne is the service that runs all others in one process.
 const allInOne = "signalbox"
 
+// allForge is the program of the services that hold a code host's credentials.
+const allForge = "signalbox-github"
+
 // harness tests the services as processes, with a forge of its own. It has tests
 // only: it is not deployed, holds no credentials and cannot be imported.
 const harness = "services/e2e"
@@ -128,7 +131,7 @@ func layers(t *tree) []Violation {
 func services(t *tree) []Violation {
 	return t.each("services", func(f *file, imported string) string {
 		mine, other := serviceOf(f.dir), serviceOf(t.local(imported))
-		if other == "" || mine == other || mine == allInOne || f.test && (within(f.dir, harness) || t.local(imported) == orchestratorTest) {
+		if other == "" || mine == other || mine == allInOne || mine == allForge && slices.Contains(forgeSide, other) || f.test && (within(f.dir, harness) || t.local(imported) == orchestratorTest) {
 			return ""
 		}
 		return "services/" + other + " is a deployable, not a library; what is shared belongs in pkg"

@@ -3,13 +3,13 @@
 package programtest
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"testing"
@@ -17,9 +17,8 @@ import (
 
 const natsServer = "github.com/nats-io/nats-server/v2"
 
-// Services builds the program of every service and returns their directory. A role that
-// services/agent serves is a link to it, as in `make build`: to link each takes minutes.
-// Short tests are skipped.
+// Services builds both programs and returns their directory, which has a link for each
+// service, as after `make build`. Short tests are skipped.
 func Services(t testing.TB) string {
 	t.Helper()
 	return built(t, services)
@@ -46,6 +45,9 @@ func built(t testing.TB, build func() (string, error)) string {
 
 var server = sync.OnceValues(func() (string, error) { return build(natsServer) })
 
+// holders lists the services of the program signalbox-github, as in the Makefile.
+var holders = []string{"committer", "gateway", "git-manager", "pm", "shepherd"}
+
 var services = sync.OnceValues(func() (string, error) {
 	root, err := findRoot()
 	if err != nil {
@@ -55,37 +57,31 @@ var services = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var programs, roles []string
+	programs := []string{"signalbox", "signalbox-github"}
+	dir, err := build("./services/"+programs[0], "./services/"+programs[1])
 	for _, main := range mains {
-		source, err := os.ReadFile(main)
-		if err != nil {
-			return "", err
+		name, to := filepath.Base(filepath.Dir(main)), programs[0]
+		if slices.Contains(holders, name) {
+			to = programs[1]
 		}
-		name := filepath.Base(filepath.Dir(main))
-		if bytes.Contains(source, []byte("roles.Main")) {
-			roles = append(roles, name)
-			continue
-		}
-		programs = append(programs, "./services/"+name)
-	}
-	dir, err := build(programs...)
-	for _, role := range roles {
-		if err == nil {
-			err = link("agent", filepath.Join(dir, role))
+		if err == nil && !slices.Contains(programs, name) {
+			err = link(to, filepath.Join(dir, name))
 		}
 	}
 	return dir, err
 })
 
-// link makes a symbolic link unless it exists.
+// link makes path a symbolic link, also if an earlier version of the repository left
+// another file there.
 func link(to, path string) error {
-	err := os.Symlink(to, path)
-	if errors.Is(err, fs.ErrExist) {
-		if now, e := os.Readlink(path); e == nil && now == to {
-			return nil
-		}
+	if now, err := os.Readlink(path); err == nil && now == to {
+		return nil
 	}
-	return err
+	next := path + ".next"
+	if err := os.Symlink(to, next); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return os.Rename(next, path)
 }
 
 // build builds packages into bin/test, one process at a time, and returns that directory.

@@ -17,6 +17,11 @@ type App struct {
 // Settings are the committer's flags beside the common ones.
 type Settings struct{ forgeside.Settings }
 
+// Main is the service, for a program that serves it.
+func Main() service.Main {
+	return service.Main{Name: "committer", About: "Brings the code of the pipeline, and hands approved changes in as pull requests.", Program: &App{}}
+}
+
 // Setup implements service.Program. It refuses a wrong token or repository.
 func (a *App) Setup(ctx context.Context, h *service.Host) error {
 	if err := forgeside.Reach(ctx, h, a.Forge, a.Repo); err != nil {

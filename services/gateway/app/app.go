@@ -51,6 +51,11 @@ type Settings struct {
 	Replicas int `name:"replicas" default:"1" help:"Copies, in a NATS cluster, of how far it has read."`
 }
 
+// Main is the service, for a program that serves it.
+func Main() service.Main {
+	return service.Main{Name: "gateway", About: "Watches repositories on the forge and passes on what people do there.", Program: &App{}}
+}
+
 // Setup implements service.Program. It refuses a wrong token or repository.
 func (a *App) Setup(ctx context.Context, h *service.Host) error {
 	if err := forgeside.Reach(ctx, h, a.Forge, a.Repo); err != nil {

@@ -17,6 +17,11 @@ type App struct {
 // Settings are the git-manager's flags beside the common ones.
 type Settings struct{ forgeside.Settings }
 
+// Main is the service, for a program that serves it.
+func Main() service.Main {
+	return service.Main{Name: "git-manager", About: "Brings the code of tasks, and takes their branches to the forge.", Program: &App{}}
+}
+
 // Setup implements service.Program. It refuses a wrong token or repository.
 func (a *App) Setup(ctx context.Context, h *service.Host) error {
 	if err := forgeside.Reach(ctx, h, a.Forge, a.Repo); err != nil {

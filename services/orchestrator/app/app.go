@@ -49,6 +49,11 @@ type Settings struct {
 	AgentsEnd bool `kong:"-"`
 }
 
+// Main is the service, for a program that serves it.
+func Main() service.Main {
+	return service.Main{Name: "orchestrator", About: "Decides every move and writes it to the log; any number of replicas may run.", Program: &App{}}
+}
+
 // Setup implements service.Program.
 func (a *App) Setup(ctx context.Context, h *service.Host) error { return a.Settings.Setup(ctx, h) }
 

@@ -29,6 +29,11 @@ type Settings struct {
 	Workflow string `name:"workflow" default:"task" help:"Lifecycle whose instances are the tasks."`
 }
 
+// Main is the service, for a program that serves it.
+func Main() service.Main {
+	return service.Main{Name: "plan-manager", About: "Watches the timeouts of tasks and answers questions about them.", Program: &App{}}
+}
+
 // Setup implements service.Program.
 func (a *App) Setup(ctx context.Context, h *service.Host) error { return a.Settings.Setup(ctx, h) }
 

@@ -42,6 +42,11 @@ type Status struct {
 	Rest    time.Duration `name:"status-every" default:"30s" help:"How long nothing is written on an issue about how it stands after that was; a tenth of it where people are waited for and at the end."`
 }
 
+// Main is the service, for a program that serves it.
+func Main() service.Main {
+	return service.Main{Name: "pm", About: "Asks people through issue comments, reads their answers, opens pull requests.", Program: &App{}}
+}
+
 // Setup implements service.Program. It refuses a wrong token or repository.
 func (a *App) Setup(ctx context.Context, h *service.Host) error {
 	if err := forgeside.Reach(ctx, h, a.Forge, a.Repo); err != nil {

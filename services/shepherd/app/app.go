@@ -22,6 +22,11 @@ type Settings struct {
 	Command string `name:"command" default:"signalbox" placeholder:"WORD" help:"What commands in comments begin with, as the gateway has it: they are no remarks. Empty: there are none."`
 }
 
+// Main is the service, for a program that serves it.
+func Main() service.Main {
+	return service.Main{Name: "shepherd", About: "Opens pull requests for stories, answers their reviewers, merges what is ready.", Program: &App{}}
+}
+
 // Setup implements service.Program. It refuses a wrong token or repository.
 func (a *App) Setup(ctx context.Context, h *service.Host) error {
 	if err := forgeside.Reach(ctx, h, a.Forge, a.Repo); err != nil {
