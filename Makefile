@@ -133,6 +133,10 @@ attack: ## run the attacks that SECURITY.md names for each promise, all of them 
 vulnerable: ## look for known vulnerabilities in what the programs call, if the list can be had
 	scripts/vulnerable
 
+.PHONY: images
+images: ## build the container images; no registry is needed (VERSION=dev)
+	scripts/images
+
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME each (10s); what is found is kept in testdata/fuzz
 	FUZZTIME=$(or $(FUZZTIME),10s) scripts/fuzz

@@ -18,7 +18,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/signalbox/signalbox/pkg/agent"
-	"github.com/signalbox/signalbox/pkg/agent/role"
+	"github.com/signalbox/signalbox/pkg/agent/host"
 	"github.com/signalbox/signalbox/pkg/engine/client"
 	"github.com/signalbox/signalbox/pkg/engine/eventstore/natstest"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
@@ -119,7 +119,7 @@ func (d direct) Has(ctx context.Context, name string) (bool, error) {
 // What an agent stores comes back, whichever way it goes, and from one way to the other.
 func TestObjectsComeBackByEitherWay(t *testing.T) {
 	e := newDoorEnv(t)
-	bucket, err := role.Bucket(t.Context(), e.JetStream(t))
+	bucket, err := host.Bucket(t.Context(), e.JetStream(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -397,7 +397,7 @@ func BenchmarkObjects(b *testing.B) {
 	orchestratortest.Start(b, server.URL, 1, orchestratortest.Settings{AckWait: time.Minute})
 	nc := server.Connect(b)
 	c := client.New(nc, "operator:ann")
-	bucket, err := role.Bucket(b.Context(), server.JetStream(b))
+	bucket, err := host.Bucket(b.Context(), server.JetStream(b))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -3,15 +3,12 @@ package role
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/time/rate"
 
@@ -19,13 +16,12 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/brain/model"
 	"github.com/signalbox/signalbox/pkg/agent/environment"
+	"github.com/signalbox/signalbox/pkg/agent/host"
 	"github.com/signalbox/signalbox/pkg/agent/outbound"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox/egress"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/base/secret"
-	"github.com/signalbox/signalbox/pkg/engine/client"
-	eventlog "github.com/signalbox/signalbox/pkg/engine/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/engine/subject"
 	"github.com/signalbox/signalbox/pkg/service"
@@ -133,7 +129,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 	if err != nil {
 		return err
 	}
-	objects := Objects(h)
+	objects := host.Objects(h)
 	cache, err := workspace.New(workspace.Config{
 		Dir: filepath.Join(s.WorkDir, role), Objects: objects, Identity: who, Sandbox: box, Refused: tellNotTaken(h, role),
 	})
@@ -166,11 +162,11 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 		Limits: limits,
 		Log:    h.Log,
 	}
-	if coder.Secrets, err = Secrets(h, brains.servers.Secrets()...); err != nil {
+	if coder.Secrets, err = host.Secrets(h, brains.servers.Secrets()...); err != nil {
 		return err
 	}
 	coder.Secrets = coder.Secrets.WithIssued(issued)
-	a := Agent(h, js, role, original{coder, s.Original, s.Whole}, coder.Secrets, s.Observer)
+	a := host.Agent(h, js, role, original{coder, s.Original, s.Whole}, coder.Secrets, s.Observer)
 	a.Workers = s.Workers
 	if s.AtOnce {
 		a.Grace = 0
@@ -248,51 +244,3 @@ func (s Settings) tools(box sandbox.Sandbox) Tools {
 
 // linePace is how often people are shown what a program prints.
 const linePace = 300 * time.Millisecond
-
-// Agent returns the agent of a role on a host, whose connection stays where a
-// majority of the NATS servers is.
-func Agent(h *service.Host, js jetstream.JetStream, role string, handler agent.Handler, secrets *secret.Scanner, o agent.Observer) *agent.Agent {
-	h.AddBaseOnce("majority", func(ctx context.Context) error {
-		return eventlog.StayWithMajority(ctx, js, eventlog.MajorityEvery, eventlog.MajorityOfQueue(role))
-	})
-	c := client.New(h.NATS, h.Name)
-	answers := &orchestratorWatch{ask: func(ctx context.Context) error {
-		_, err := c.Definition(ctx, "")
-		return err
-	}}
-	answers.register(h.Metrics, role)
-	h.Health.Warn("orchestrator", answers.check)
-	h.AddBase("orchestrator", answers.run)
-	return agent.New(agent.Config{
-		Role: role, Name: h.Name, Grace: h.Grace, JetStream: js, Client: c, Handler: handler,
-		Log: h.Log, Secrets: secrets, Observer: agent.Observers{agent.NewMetrics(h.Metrics, role), o},
-	})
-}
-
-// Secrets returns what finds credentials in what an agent records: those that look
-// like one, and those of this process by their values, with more.
-func Secrets(h *service.Host, more ...string) (*secret.Scanner, error) {
-	s, err := secret.New()
-	if err != nil {
-		return nil, err
-	}
-	if h.NATS != nil {
-		more = append(more, h.NATS.Opts.Password, h.NATS.Opts.Token)
-	}
-	return s.With(append(secret.Environment(os.Environ()), more...)...), nil
-}
-
-// Objects returns the objects as the agents of a host read and put them.
-func Objects(h *service.Host) agent.Door { return agent.Door{Client: client.New(h.NATS, h.Name)} }
-
-// Bucket waits for the object store, which the orchestrator makes, for those who may read
-// and write all of it.
-func Bucket(ctx context.Context, js jetstream.JetStream) (agent.Objects, error) {
-	store, err := backoff.Retry(ctx, func() (eventlog.Objects, error) {
-		return eventlog.OpenObjects(ctx, js, eventlog.ObjectBucket)
-	}, backoff.WithMaxElapsedTime(0))
-	if err != nil {
-		err = errors.Join(fmt.Errorf("object store %s: %w", eventlog.ObjectBucket, err), context.Cause(ctx))
-	}
-	return agent.Objects{Store: store}, err
-}

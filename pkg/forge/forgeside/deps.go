@@ -11,8 +11,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/agent/host"
 	"github.com/signalbox/signalbox/pkg/agent/outbound"
-	"github.com/signalbox/signalbox/pkg/agent/role"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/base/secret"
 	"github.com/signalbox/signalbox/pkg/forge"
@@ -48,7 +48,7 @@ func (s Settings) Add(ctx context.Context, h *service.Host, name string, handler
 	if err != nil {
 		return nil, err
 	}
-	a := role.Agent(h, d.JetStream, name, handler(d), d.secrets, s.Observer)
+	a := host.Agent(h, d.JetStream, name, handler(d), d.secrets, s.Observer)
 	h.Add(name, a.Run)
 	return a, nil
 }
@@ -71,7 +71,7 @@ func (s Settings) open(ctx context.Context, h *service.Host, name string) (d Dep
 		return d, err
 	}
 	h.Health.Warn("forge", func(context.Context) error { return adapter.Fault() })
-	if d.secrets, err = role.Secrets(h, token); err != nil {
+	if d.secrets, err = host.Secrets(h, token); err != nil {
 		return d, err
 	}
 	who, err := s.identity(ctx, adapter)
@@ -85,7 +85,7 @@ func (s Settings) open(ctx context.Context, h *service.Host, name string) (d Dep
 		return d, err
 	}
 	d.Workspace, err = workspace.New(workspace.Config{
-		Dir: filepath.Join(s.WorkDir, name), Identity: who, Objects: role.Objects(h), Secrets: d.secrets, Protected: s.Protect,
+		Dir: filepath.Join(s.WorkDir, name), Identity: who, Objects: host.Objects(h), Secrets: d.secrets, Protected: s.Protect,
 	})
 	if err != nil {
 		return d, fmt.Errorf("work directory: %w", err)

@@ -34,6 +34,7 @@ var rules = map[string]func(*tree) []Violation{
 	"identity":    identity,
 	"init":        inits,
 	"layers":      layers,
+	"linked":      linked,
 	"names":       vagueNames,
 	"pure":        pure,
 	"servers":     servers,

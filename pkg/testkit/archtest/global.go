@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// linked lists the variables that the linker sets (-X) and no statement writes to.
-var linked = []string{"pkg/service.version", "pkg/service.revision"}
+// byLinker lists the variables that the linker sets (-X) and no statement writes to.
+var byLinker = []string{"pkg/service.version", "pkg/service.revision"}
 
 // globals reports package-level variables that can change. Permitted are errors
 // to compare with (errX, ErrX), compiled regular expressions, embedded files, unexported
@@ -28,7 +28,7 @@ func globals(t *tree) []Violation {
 		for _, f := range t.in(dir) {
 			for _, v := range variables(f.ast) {
 				for i, name := range v.Names {
-					if !constant(v, i, patterns) && !slices.Contains(linked, dir+"."+name.Name) || changes[info.Defs[name]] {
+					if !constant(v, i, patterns) && !slices.Contains(byLinker, dir+"."+name.Name) || changes[info.Defs[name]] {
 						all = append(all, t.at(f, name, "globals", "package variable "+name.Name+
 							" can change: keep it in a value that is passed, or make it a constant, a function or an unexported table"))
 					}

@@ -153,6 +153,27 @@ func documents(t *tree) []Violation {
 	})
 }
 
+// thinking lists the packages that run brains, with their models and their servers of tools.
+var thinking = []string{"pkg/agent/role", "pkg/agent/brain/exec", "pkg/agent/brain/mcp", "pkg/agent/brain/model"}
+
+// linked reports each service that holds a code host's credentials and has a brain in its
+// program, by any number of imports. The PM may: it reads the words of people with one.
+func linked(t *tree) []Violation {
+	var all []Violation
+	for _, f := range t.files {
+		service := serviceOf(f.dir)
+		if f.test || f.dir != "services/"+service || f.ast.Name.Name != "main" || service == "pm" || !slices.Contains(forgeSide, service) {
+			continue
+		}
+		for _, dir := range t.reach([]string{f.dir}) {
+			if within(dir, thinking...) {
+				all = append(all, t.at(f, f.ast.Name, "linked", "the program of a service that holds the token of the forge has "+dir+" in it: a brain runs in a process of its own"))
+			}
+		}
+	}
+	return all
+}
+
 // serviceOf returns the name of the service that dir belongs to, "" if to none.
 func serviceOf(dir string) string {
 	rest, ok := strings.CutPrefix(dir, "services/")

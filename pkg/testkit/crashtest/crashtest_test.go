@@ -10,7 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/signalbox/signalbox/pkg/agent"
-	"github.com/signalbox/signalbox/pkg/agent/role"
+	"github.com/signalbox/signalbox/pkg/agent/host"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
@@ -49,7 +49,7 @@ func playing(tell func(context.Context, *github.Client, agent.Job) error) crasht
 				if err != nil {
 					return err
 				}
-				h.Add("pm", role.Agent(h, js, "pm", teller{c, tell}, nil, nil).Run)
+				h.Add("pm", host.Agent(h, js, "pm", teller{c, tell}, nil, nil).Run)
 				return nil
 			}
 		},

@@ -12,7 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/signalbox/signalbox/pkg/agent/role"
+	"github.com/signalbox/signalbox/pkg/agent/host"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/engine/client"
 	"github.com/signalbox/signalbox/pkg/engine/eventstore/natstest"
@@ -77,7 +77,7 @@ func NewEnv(t testing.TB, of Service) *Env {
 			{Login: "ci[bot]", Token: forgetest.Token("ci[bot]"), Type: "Bot", Permission: "write"},
 		},
 	})
-	objects, err := role.Bucket(ctx, s.JS)
+	objects, err := host.Bucket(ctx, s.JS)
 	if err == nil {
 		s.workspace, err = workspace.New(workspace.Config{Dir: t.TempDir(), Objects: objects})
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/nats-io/nats.go/micro"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/signalbox/signalbox/pkg/agent/host"
 	"github.com/signalbox/signalbox/pkg/agent/outbound"
-	"github.com/signalbox/signalbox/pkg/agent/role"
 	"github.com/signalbox/signalbox/pkg/base/pacing"
 	"github.com/signalbox/signalbox/pkg/engine/client"
 	store "github.com/signalbox/signalbox/pkg/engine/eventstore/jetstream"
@@ -85,7 +85,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	if err != nil {
 		return err
 	}
-	secrets, err := role.Secrets(h, token)
+	secrets, err := host.Secrets(h, token)
 	if err != nil {
 		return err
 	}

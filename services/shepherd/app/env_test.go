@@ -16,7 +16,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/signalbox/signalbox/pkg/agent"
-	"github.com/signalbox/signalbox/pkg/agent/role"
+	"github.com/signalbox/signalbox/pkg/agent/host"
 	"github.com/signalbox/signalbox/pkg/engine/client"
 	"github.com/signalbox/signalbox/pkg/engine/eventstore/natstest"
 	"github.com/signalbox/signalbox/pkg/forge/forgetest"
@@ -128,7 +128,7 @@ func (e *env) openForge(change func(*localforge.Config)) {
 func (e *env) startAgents() {
 	e.Helper()
 	js := e.server.JetStream(e.T)
-	objects, err := role.Bucket(e.ctx, js)
+	objects, err := host.Bucket(e.ctx, js)
 	if err != nil {
 		e.Fatal(err)
 	}
