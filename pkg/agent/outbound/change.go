@@ -55,9 +55,12 @@ func (c *Checker) Change(ctx context.Context, repo git.Runner, p Push) (Change, 
 	if len(s.order) > 0 { // every file of another history would be one more finding
 		return Change{}, s.err()
 	}
-	found, err := c.Commits(ctx, repo, p.Head, p.Known...)
-	if err != nil {
-		return Change{}, err
+	var found []Finding
+	if len(s.all) > 0 {
+		var err error
+		if found, err = (&commits{rules: c.rules, findings: c.findings(), git: repo, all: s.all}).check(ctx); err != nil {
+			return Change{}, err
+		}
 	}
 	for _, f := range found {
 		s.add(f)
@@ -77,27 +80,24 @@ func (c *Checker) Change(ctx context.Context, repo git.Runner, p Push) (Change, 
 // old branch of the forge has. What the default branch, the branch itself or their
 // common past has too is not of this change.
 func (s *commits) whole(ctx context.Context, p Push) error {
-	against := []string{p.Tip}
+	if len(s.rules.Forbidden) == 0 {
+		return nil
+	}
+	all, err := s.forbiddenSince(ctx, p.Tip, p.Head)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	var against []string
 	if past, err := s.git.Run(ctx, "merge-base", p.Tip, p.Head); err == nil {
 		against = append(against, past)
 	}
 	if p.There != "" {
 		against = append(against, p.There)
 	}
-	if len(s.rules.Forbidden) == 0 {
-		return nil
-	}
-	var all []string
-	for i, was := range against {
-		var out bytes.Buffer
-		args := append([]string{"diff-tree", "-r", "-z", "--name-only", "--no-renames", was, p.Head, "--"},
-			prefixed(":(glob,icase)", s.rules.Forbidden)...)
-		if err := s.git.Stream(ctx, nil, &out, args...); err != nil {
+	for _, was := range against {
+		names, err := s.forbiddenSince(ctx, was, p.Head)
+		if err != nil {
 			return err
-		}
-		names := splitZ(out.String())
-		if i == 0 {
-			all = names
 		}
 		all = slices.DeleteFunc(all, func(name string) bool { return !slices.Contains(names, name) })
 	}
@@ -105,4 +105,13 @@ func (s *commits) whole(ctx context.Context, p Push) error {
 		s.add(Finding{Rule: "forbidden", Path: name, Detail: "no change may touch it"})
 	}
 	return nil
+}
+
+// forbiddenSince lists the paths that no change may touch and that differ between two commits.
+func (s *commits) forbiddenSince(ctx context.Context, was, now string) ([]string, error) {
+	var out bytes.Buffer
+	args := append([]string{"diff-tree", "-r", "-z", "--name-only", "--no-renames", was, now, "--"},
+		prefixed(":(glob,icase)", s.rules.Forbidden)...)
+	err := s.git.Stream(ctx, nil, &out, args...)
+	return splitZ(out.String()), err
 }

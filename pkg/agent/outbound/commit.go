@@ -23,7 +23,12 @@ func (c *Checker) Commits(ctx context.Context, repo git.Runner, head string, kno
 	if err := s.list(ctx, head, known); err != nil {
 		return nil, err
 	}
-	if n := c.rules.MaxCommits; n > 0 && len(s.all) > n {
+	return s.check(ctx)
+}
+
+// check checks the listed commits.
+func (s *commits) check(ctx context.Context) ([]Finding, error) {
+	if n := s.rules.MaxCommits; n > 0 && len(s.all) > n {
 		s.add(Finding{Rule: "size", Detail: fmt.Sprintf("%d commits, more than the %d allowed", len(s.all), n)})
 		return s.order, nil
 	}
@@ -68,6 +73,8 @@ type commits struct {
 	git   git.Runner
 	all   []commit // the oldest first
 	own   bool     // they are a program's own: none may state a trailer of ours
+
+	changed map[bool][]changed // of the merges, and of the others; see changes
 }
 
 type commit struct {
@@ -100,7 +107,7 @@ func prefixed(prefix string, words []string) []string {
 }
 
 // input returns the merges, or the others, for git's standard input.
-func (s *commits) input(merges bool) io.Reader {
+func (s *commits) input(merges bool) *strings.Reader {
 	var in strings.Builder
 	for _, c := range s.all {
 		if (len(c.parents) > 1) == merges {
@@ -112,11 +119,15 @@ func (s *commits) input(merges bool) io.Reader {
 
 // diff runs diff-tree over every commit that is no merge, or every one that is.
 func (s *commits) diff(ctx context.Context, w io.Writer, merges bool, args ...string) error {
+	in := s.input(merges)
+	if in.Len() == 0 { // most changes have no merge
+		return nil
+	}
 	with := []string{"diff-tree", "--stdin", "-r", "--root", "--no-renames"}
 	if merges { // of a merge, what is of no parent
 		with = append(with, "-c")
 	}
-	return s.git.Stream(ctx, s.input(merges), w, append(with, args...)...)
+	return s.git.Stream(ctx, in, w, append(with, args...)...)
 }
 
 // forbidden checks the paths. It asks for all patterns at once, and for each only
@@ -171,8 +182,20 @@ func (s *commits) has(id string) bool {
 // changed is a file that a commit adds or changes.
 type changed struct{ commit, mode, id, name string }
 
-// changes lists the files that the commits add or change, not what they delete.
+// changes lists the files that the commits add or change, not what they delete. Git lists them
+// once.
 func (s *commits) changes(ctx context.Context, merges bool) (all []changed, err error) {
+	if all, ok := s.changed[merges]; ok {
+		return all, nil
+	}
+	defer func() {
+		if err == nil {
+			if s.changed == nil {
+				s.changed = map[bool][]changed{}
+			}
+			s.changed[merges] = all
+		}
+	}()
 	var out bytes.Buffer
 	if err := s.diff(ctx, &out, merges, "-z", "--raw", "--no-abbrev"); err != nil {
 		return nil, err
