@@ -23,6 +23,7 @@ func fixed() []setting {
 		{"commit.gpgSign", "false"},
 		{"tag.gpgSign", "false"},
 		{"gc.autoDetach", "false"},
+		{"maintenance.auto", "false"}, // nothing here is kept by git's own clean-up, which would start two programs after each commit
 		{"advice.detachedHead", "false"},
 		{"init.defaultBranch", "main"},
 		{"http.lowSpeedLimit", "1"}, // bytes per second; ends a connection that is half-open

@@ -99,7 +99,7 @@ func TestAForgeIsTrustedByAnAuthorityOfItsOwn(t *testing.T) {
 func TestHooksOfTheRepositoryDoNotRun(t *testing.T) {
 	g := repository(t)
 	hook := filepath.Join(g.Dir(), ".git", "hooks", "pre-commit")
-	if err := os.WriteFile(hook, []byte("#!/bin/sh\nexit 1\n"), 0o700); err != nil {
+	if err := errors.Join(os.Mkdir(filepath.Dir(hook), 0o700), os.WriteFile(hook, []byte("#!/bin/sh\nexit 1\n"), 0o700)); err != nil {
 		t.Fatal(err)
 	}
 	gittest.Run(t, g, "commit", "-q", "--allow-empty", "-m", "second")

@@ -72,7 +72,7 @@ type env struct {
 func newEnv(t *testing.T) *env {
 	w := &env{t: t, source: t.TempDir(), store: newStore()}
 	w.git = git.New(w.source).WithIdentity("Ada", "ada@example.org")
-	w.run(w.git, "init", "--quiet")
+	w.run(w.git, "init", "--quiet", "--template=")
 	write(t, w.source, "main.go", "package main\n\nfunc main() {}\n")
 	write(t, w.source, ".gitignore", "*.log\n")
 	write(t, w.source, "doc/a b.txt", "one\ntwo\n")

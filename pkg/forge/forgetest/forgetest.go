@@ -79,12 +79,11 @@ func Start(t testing.TB, c Config) *Forge {
 	t.Cleanup(func() { server.Close(); _ = f.Close() })
 	f.SetURL(server.URL)
 	f.URL = server.URL
-	g := gittest.Repo(t)
+	g := gittest.RepoOn(t, Trunk)
 	if c.File != "" {
 		WriteFile(t, g.Dir(), c.File, c.Text)
+		gittest.Run(t, g, "add", "-A")
 	}
-	gittest.Run(t, g, "checkout", "-q", "-b", Trunk)
-	gittest.Run(t, g, "add", "-A")
 	gittest.Run(t, g, "commit", "-q", "--allow-empty", "-m", "first")
 	if err := f.CreateRepo(t.Context(), Repo, g.Dir()); err != nil {
 		t.Fatal(err)
