@@ -85,17 +85,9 @@ func (r Repo) Create(ctx context.Context, from, only string) (branch string, err
 		}
 		return out
 	}
-	run("init", "-q", "--bare", ".")
-	for _, setting := range [][2]string{
-		{"uploadpack.allowFilter", "true"},
-		{"uploadpack.allowAnySHA1InWant", "true"},
-		{"receive.hideRefs", "refs/pull"},
-		{"receive.fsckObjects", "true"},
-		{"receive.maxInputSize", fmt.Sprint(maxPush)},
-		{"core.fsync", "committed,reference"},
-		{"gc.auto", "0"}, // commits that only a closed pull request names must stay
-	} {
-		run("config", setting[0], setting[1])
+	run("init", "-q", "--bare", "--template=", ".")
+	if err == nil {
+		err = write(filepath.Join(fresh, "config"), os.O_APPEND, fmt.Sprintf(settings, maxPush))
 	}
 	branch = "main"
 	if from != "" {
@@ -112,7 +104,9 @@ func (r Repo) Create(ctx context.Context, from, only string) (branch string, err
 			}
 		}
 	}
-	run("symbolic-ref", "HEAD", "refs/heads/"+branch)
+	if err == nil {
+		err = write(filepath.Join(fresh, "HEAD"), os.O_TRUNC, "ref: refs/heads/"+branch+"\n")
+	}
 	if err != nil {
 		return "", err
 	}
@@ -120,6 +114,35 @@ func (r Repo) Create(ctx context.Context, from, only string) (branch string, err
 		return "", err
 	}
 	return branch, syncDir(filepath.Dir(dir))
+}
+
+// settings are the lines of a repository's configuration that the forge adds. Commits that only a
+// closed pull request names must stay, so nothing is collected.
+const settings = `[core]
+	fsync = committed,reference
+[uploadpack]
+	allowFilter = true
+	allowAnySHA1InWant = true
+[receive]
+	hideRefs = refs/pull
+	fsckObjects = true
+	maxInputSize = %d
+	autogc = false
+[gc]
+	auto = 0
+[maintenance]
+	auto = false
+`
+
+// write writes the text to a file that exists, and flushes it to disk. flag says whether it replaces
+// the content or is appended.
+func write(file string, flag int, text string) error {
+	f, err := os.OpenFile(file, os.O_WRONLY|flag, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Sync(), f.Close())
 }
 
 // defaultBranch returns the branch that the source has checked out, else main, else
