@@ -57,11 +57,20 @@ func (c *Cache) obtain(ctx context.Context, r repository, bundles []string, comm
 	return nil
 }
 
+// holds reports whether the repository keeps the commits. Git checks each once; then the file of its
+// reference is enough, since nothing removes objects from a cache without its references.
 func (r repository) holds(ctx context.Context, commits ...string) bool {
 	for _, commit := range commits {
+		file := filepath.Join(r.dir, keep(commit))
+		if _, checked := r.kept.Load(file); checked {
+			if now, err := os.ReadFile(file); err == nil && strings.TrimSpace(string(now)) == commit {
+				continue
+			}
+		}
 		if _, err := r.git.Run(ctx, "rev-parse", "--verify", "--quiet", keep(commit)+"^{commit}"); err != nil {
 			return false
 		}
+		r.kept.Store(file, nil)
 	}
 	return true
 }

@@ -29,6 +29,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent/outbound"
@@ -72,6 +73,7 @@ type Config struct {
 type Cache struct {
 	cfg     Config
 	checker *outbound.Checker // of what a push adds
+	kept    sync.Map          // files of references that git found to be of a commit that is there
 }
 
 // New returns a Cache and creates its directories.
@@ -111,7 +113,7 @@ func New(cfg Config) (*Cache, error) {
 			return nil, fmt.Errorf("workspace: %w", err)
 		}
 	}
-	return &Cache{cfg, outbound.New(rules, cfg.Secrets)}, nil
+	return &Cache{cfg: cfg, checker: outbound.New(rules, cfg.Secrets)}, nil
 }
 
 // Sweep removes the trees of killed processes and returns their number. It removes
@@ -159,6 +161,7 @@ type repository struct {
 	name string
 	dir  string
 	git  git.Runner // in the bare repository
+	kept *sync.Map  // of the cache
 }
 
 func (c *Cache) repository(name string) (repository, error) {
@@ -166,14 +169,13 @@ func (c *Cache) repository(name string) (repository, error) {
 		return repository{}, errors.New("no repository named")
 	}
 	dir := filepath.Join(c.cfg.Dir, "repos", url.PathEscape(name)+".git")
-	return repository{name, dir, runner(dir).WithEnv("GIT_DIR=" + dir)}, nil
+	return repository{name, dir, runner(dir).WithEnv("GIT_DIR=" + dir), &c.kept}, nil
 }
 
 func runner(dir string) git.Runner {
 	return git.New(dir).
 		WithEnv("GIT_NO_LAZY_FETCH=1").
 		WithConfig("gc.auto", "0"). // trees borrow objects no reference here holds
-		WithConfig("maintenance.auto", "false").
 		WithConfig("core.quotePath", "false").
 		WithConfig("core.bigFileThreshold", "16m").
 		WithConfig("diff.ignoreSubmodules", "dirty") // looking into one would run git with its configuration

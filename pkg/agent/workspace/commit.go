@@ -89,7 +89,7 @@ func (t *Tree) state(ctx context.Context, message string) (string, error) {
 	if tip, err = t.without(ctx, tip, found.tree); err != nil {
 		return "", err
 	}
-	was, err := t.repo.git.Run(ctx, "rev-parse", tip+"^{tree}")
+	was, err := t.filesID(ctx, tip)
 	if err != nil {
 		return "", infra(err, "commit")
 	}

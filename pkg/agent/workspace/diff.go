@@ -67,24 +67,24 @@ func (t *Tree) Change(ctx context.Context) (Diff, error) {
 func (t *Tree) diff(ctx context.Context, from, to string) (Diff, error) {
 	var d Diff
 	var err error
-	if d.Tree, err = t.repo.git.Run(ctx, "rev-parse", to+"^{tree}"); err != nil {
+	if d.Tree, err = t.filesID(ctx, to); err != nil {
 		return Diff{}, infra(err, "diff")
 	}
-	raw, err := t.repo.git.Output(ctx, git.MaxOutput, "diff-tree", "-r", "-z", "--no-renames", "--raw", "--numstat", from, to)
+	raw, err := t.fixed(ctx, git.MaxOutput, "diff-tree", "-r", "-z", "--no-renames", "--raw", "--numstat", from, to)
 	if err != nil {
 		return Diff{}, infra(err, "diff")
 	}
-	if d.Files, err = parseFiles(string(raw)); err != nil {
+	if d.Files, err = parseFiles(raw); err != nil {
 		return Diff{}, infra(err, "diff")
 	}
-	patch, err := t.repo.git.Output(ctx, maxPatch, "diff-tree", "-r", "-p", "--no-renames", "--no-ext-diff", "--no-textconv", from, to)
+	patch, err := t.fixed(ctx, maxPatch, "diff-tree", "-r", "-p", "--no-renames", "--no-ext-diff", "--no-textconv", from, to)
 	if d.Cut = errors.Is(err, git.ErrTooLarge); d.Cut {
 		err = nil
 	}
 	if err != nil {
 		return Diff{}, infra(err, "diff")
 	}
-	d.Patch = strings.ToValidUTF8(string(patch), "\uFFFD")
+	d.Patch = strings.ToValidUTF8(patch, "\uFFFD")
 	return d, nil
 }
 

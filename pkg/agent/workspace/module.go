@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path"
@@ -79,11 +80,14 @@ func ModuleURL(ctx context.Context, g git.Runner, commit, at string) string {
 // belongings lists the references that a bundle of the whole history has, too: the tags in it,
 // and the files of its submodules.
 func (r repository) belongings(ctx context.Context, head string) ([]string, error) {
-	tags, err := r.git.Run(ctx, "for-each-ref", "--sort=-creatordate", fmt.Sprintf("--count=%d", maxTags), "--merged="+head, "--format=%(refname)", tagRefs)
-	if err != nil {
-		return nil, err
+	var refs []string
+	if !r.tagless() {
+		tags, err := r.git.Run(ctx, "for-each-ref", "--sort=-creatordate", fmt.Sprintf("--count=%d", maxTags), "--merged="+head, "--format=%(refname)", tagRefs)
+		if err != nil {
+			return nil, err
+		}
+		refs = strings.Fields(tags)
 	}
-	refs := strings.Fields(tags)
 	all, err := Modules(ctx, r.git, head)
 	if err != nil {
 		return nil, err
@@ -105,6 +109,17 @@ func (r repository) belongings(ctx context.Context, head string) ([]string, erro
 		all = deeper
 	}
 	return refs, nil
+}
+
+// tagless reports whether the repository has no tag for certain: git never packed its references,
+// and there is no file of one.
+func (r repository) tagless() bool {
+	_, err := os.Lstat(filepath.Join(r.dir, "packed-refs"))
+	if !errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	tags, err := os.ReadDir(filepath.Join(r.dir, "refs", "tags"))
+	return len(tags) == 0 && (err == nil || errors.Is(err, fs.ErrNotExist))
 }
 
 // maxDeep is how deep submodules of submodules are followed.

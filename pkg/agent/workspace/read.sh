@@ -92,7 +92,7 @@ files)
 		at=$(theirs rev-parse --verify --quiet 'HEAD^{commit}') || code=$?
 		[ "$code" -le 1 ] || exit "$code"
 		if [ "$code" = 0 ]; then
-			theirs merge-base --is-ancestor "$START" "$at" || code=$?
+			[ "$at" = "$START" ] || theirs merge-base --is-ancestor "$START" "$at" || code=$?
 			[ "$code" -le 1 ] || exit "$code"
 			[ "$code" = 1 ] || tip=$at
 		fi

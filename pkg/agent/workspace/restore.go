@@ -22,11 +22,11 @@ func (t *Tree) Touched(ctx context.Context, from, to string) ([]string, error) {
 	if from == to {
 		return nil, nil
 	}
-	raw, err := t.repo.git.Output(ctx, git.MaxOutput, "diff-tree", "-r", "-z", "--no-renames", "--name-only", from, to)
+	raw, err := t.fixed(ctx, git.MaxOutput, "diff-tree", "-r", "-z", "--no-renames", "--name-only", from, to)
 	if err != nil {
 		return nil, infra(err, "compare %s with %s", from, to)
 	}
-	names := strings.Split(strings.TrimSuffix(string(raw), "\x00"), "\x00")
+	names := strings.Split(strings.TrimSuffix(raw, "\x00"), "\x00")
 	names = slices.DeleteFunc(names, func(name string) bool { return name == "" })
 	slices.Sort(names)
 	return names, nil
@@ -34,18 +34,58 @@ func (t *Tree) Touched(ctx context.Context, from, to string) ([]string, error) {
 
 // Version returns a file of a commit.
 func (t *Tree) Version(ctx context.Context, commit, name string) (Version, error) {
-	raw, err := t.repo.git.WithEnv("GIT_LITERAL_PATHSPECS=1").Output(ctx, git.MaxOutput, "ls-tree", "-z", "--full-tree", commit, "--", name)
+	raw, err := t.files(ctx, commit)
 	if err != nil {
 		return Version{}, infra(err, "look for %s in %s", name, commit)
 	}
-	for entry := range strings.SplitSeq(string(raw), "\x00") {
-		meta, found, ok := strings.Cut(entry, "\t")
-		fields := strings.Fields(meta)
-		if ok && found == name && len(fields) == 3 && fields[1] != "tree" {
+	for wanted, from := "\t"+name+"\x00", 0; ; {
+		at := strings.Index(raw[from:], wanted)
+		if at < 0 {
+			return Version{}, nil
+		}
+		at += from
+		// The end of another path that has a tab is no match.
+		if fields := strings.Fields(raw[strings.LastIndexByte(raw[:at], 0)+1 : at]); len(fields) == 3 {
 			return Version{fields[0], fields[2]}, nil
 		}
+		from = at + 1
 	}
-	return Version{}, nil
+}
+
+// files lists the files of a commit, as git ls-tree prints them: mode, type and id, a tab, the path,
+// a zero byte.
+func (t *Tree) files(ctx context.Context, commit string) (string, error) {
+	return t.fixed(ctx, 256<<20, "ls-tree", "-r", "-z", "--full-tree", commit)
+}
+
+// maxFixed limits the bytes that fixed remembers for a tree.
+const maxFixed = 64 << 20
+
+// fixed runs git on objects named by their ids, and returns its output. Objects never change, so the
+// same run is made once a tree.
+func (t *Tree) fixed(ctx context.Context, max int, args ...string) (string, error) {
+	key := strings.Join(args, "\x00")
+	if out, ok := t.outputs[key]; ok {
+		return out, nil
+	}
+	raw, err := t.repo.git.Output(ctx, max, args...)
+	out := string(raw)
+	if err != nil {
+		return out, err
+	}
+	if t.remembered+len(out) <= maxFixed {
+		if t.outputs == nil {
+			t.outputs = map[string]string{}
+		}
+		t.outputs[key], t.remembered = out, t.remembered+len(out)
+	}
+	return out, nil
+}
+
+// filesID returns git's id of the files of a commit.
+func (t *Tree) filesID(ctx context.Context, commit string) (string, error) {
+	out, err := t.fixed(ctx, git.MaxOutput, "rev-parse", commit+"^{tree}")
+	return strings.TrimSpace(out), err
 }
 
 // maxContent is how many bytes of a file Content reads.
@@ -56,14 +96,14 @@ func (t *Tree) Content(ctx context.Context, v Version) ([]byte, error) {
 	if v.Blob == "" || v.Mode == "160000" {
 		return nil, nil
 	}
-	raw, err := t.repo.git.Output(ctx, maxContent, "cat-file", "blob", v.Blob)
+	raw, err := t.fixed(ctx, maxContent, "cat-file", "blob", v.Blob)
 	if errors.Is(err, git.ErrTooLarge) {
 		err = nil
 	}
 	if err != nil {
 		return nil, infra(err, "read %s", v.Blob)
 	}
-	return raw, nil
+	return []byte(raw), nil
 }
 
 // Store keeps a content in the cache, as a plain file.

@@ -80,11 +80,15 @@ func parseRaw(z string) (all []rawChange) {
 
 // names lists the files of a commit.
 func (t *Tree) names(ctx context.Context, commit string) ([]string, error) {
-	raw, err := t.repo.git.Output(ctx, 256<<20, "ls-tree", "-r", "-z", "--name-only", "--full-tree", commit)
+	raw, err := t.files(ctx, commit)
 	if err != nil {
 		return nil, infra(err, "look at the change")
 	}
-	return strings.Split(strings.TrimSuffix(string(raw), "\x00"), "\x00"), nil
+	names := strings.Split(strings.TrimSuffix(raw, "\x00"), "\x00")
+	for i, entry := range names {
+		_, names[i], _ = strings.Cut(entry, "\t")
+	}
+	return names, nil
 }
 
 // deleted judges how much of a tree a change deletes.

@@ -45,6 +45,9 @@ type Tree struct {
 	omitted  map[string]bool // files and directories that are no part of the change for what they are
 	once     bool            // the tree is read once, see Hold
 	seen     *left           // as it was read then; nil: it was not yet
+
+	outputs    map[string]string // of git, by its arguments: see fixed
+	remembered int               // bytes in outputs
 }
 
 // Checkout makes a work tree at the spec's head and fetches the bundles that are not
@@ -95,8 +98,10 @@ func (c *Cache) tree(ctx context.Context, repo repository, s Spec) (_ *Tree, err
 	if t.absent, err = repo.populate(ctx, t.Dir, filepath.Dir(t.Dir), t.Head, "", 0); err != nil {
 		return nil, err
 	}
-	if t.tags, err = repo.git.Run(ctx, "for-each-ref", fmt.Sprintf("--count=%d", maxTags), "--merged="+t.Base, "--format=%(objectname) %(refname)", tagRefs); err != nil {
-		return nil, err
+	if !repo.tagless() {
+		if t.tags, err = repo.git.Run(ctx, "for-each-ref", fmt.Sprintf("--count=%d", maxTags), "--merged="+t.Base, "--format=%(objectname) %(refname)", tagRefs); err != nil {
+			return nil, err
+		}
 	}
 	if err := t.exclude(ctx); err != nil {
 		return nil, err
@@ -136,30 +141,26 @@ func (t *Tree) equip(ctx context.Context) error {
 	if err := removeAll(dot); err != nil {
 		return err
 	}
-	r := runner(t.Dir)
-	if _, err := r.Run(ctx, "init", "--quiet", "--template=", "--initial-branch="+orMain(t.branch), t.Dir); err != nil {
-		return err
-	}
-	if err := seal(filepath.Join(dot, "config"), t.plain()); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Join(dot, "objects", "info"), 0o755); err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(dot, "objects", "info", "alternates"), []byte(t.Shared+"\n"), 0o644); err != nil {
-		return err
-	}
-	if t.tags != "" {
-		if err := os.WriteFile(filepath.Join(dot, "packed-refs"), []byte(t.tags+"\n"), 0o644); err != nil {
+	for _, dir := range []string{"objects/info", "objects/pack", "refs/heads", "refs/tags", "info"} {
+		if err := os.MkdirAll(filepath.Join(dot, dir), 0o755); err != nil {
 			return err
 		}
 	}
-	args := []string{"update-ref", "HEAD", t.Head}
-	if t.branch == "" {
-		args = []string{"update-ref", "--no-deref", "HEAD", t.Head}
+	files := map[string]string{"config": t.plain(), "objects/info/alternates": t.Shared + "\n", "HEAD": t.Head + "\n"}
+	if t.tags != "" {
+		files["packed-refs"] = t.tags + "\n"
 	}
-	if _, err := r.Run(ctx, args...); err != nil {
-		return err
+	if t.branch != "" {
+		branch := "refs/heads/" + t.branch
+		files["HEAD"], files[branch] = "ref: "+branch+"\n", t.Head+"\n"
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dot, branch)), 0o755); err != nil {
+			return err
+		}
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dot, name), []byte(text), 0o644); err != nil {
+			return err
+		}
 	}
 	index, err := readPlain(t.index()) // git in the sandbox wrote it
 	if err != nil {
@@ -167,9 +168,6 @@ func (t *Tree) equip(ctx context.Context) error {
 	}
 	// A commit that the program makes leaves out what the runtime leaves out.
 	excludes, err := os.ReadFile(t.excludes())
-	if err == nil {
-		err = os.MkdirAll(filepath.Join(dot, "info"), 0o755)
-	}
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dot, "info", "exclude"), excludes, 0o644)
 	}
@@ -181,13 +179,6 @@ func (t *Tree) equip(ctx context.Context) error {
 
 // Absent lists the submodules, by their paths, whose files are not in the tree.
 func (t *Tree) Absent() []string { return t.absent }
-
-func orMain(branch string) string {
-	if branch == "" {
-		return "main"
-	}
-	return branch
-}
 
 // Close removes the tree.
 func (t *Tree) Close() error {
