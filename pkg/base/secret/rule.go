@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
@@ -45,6 +46,9 @@ func (p *pattern) UnmarshalText(text []byte) error {
 	p.Regexp = lazyregexp.New(string(text)) // a test compiles all
 	return nil
 }
+
+// shipped returns the rules, which are read once a process. Nothing changes them.
+var shipped = sync.OnceValues(load)
 
 func load() ([]rule, error) {
 	var all []rule

@@ -38,7 +38,7 @@ type Scanner struct {
 
 // New returns a scanner. Its error means that the rules of the build are broken.
 func New() (*Scanner, error) {
-	rules, err := load()
+	rules, err := shipped()
 	if err != nil {
 		return nil, fmt.Errorf("rules for secrets: %w", err)
 	}
