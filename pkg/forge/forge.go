@@ -14,6 +14,9 @@ type Reader interface {
 	// Issues lists the open issues (never pull requests) changed at or after the
 	// given time, the one changed longest ago first.
 	Issues(ctx context.Context, repo string, since time.Time) ([]Issue, error)
+	// IssuesBy lists the issues (never pull requests) that the user opened, open and closed,
+	// the one changed longest ago first.
+	IssuesBy(ctx context.Context, repo, login string) ([]Issue, error)
 	Issue(ctx context.Context, repo string, number int) (Issue, error)
 	// Comments lists the issue's comments, oldest first, those changed at or after the given time.
 	Comments(ctx context.Context, repo string, number int, since time.Time) ([]Comment, error)

@@ -10,6 +10,9 @@ type History interface {
 	// PullRequests lists the pull requests in any state that changed at or after the time,
 	// the one that changed longest ago first.
 	PullRequests(ctx context.Context, repo string, since time.Time) ([]PullRequest, error)
+	// PullRequestsByHead lists the pull requests in any state from the branch of the repository
+	// itself, newest first.
+	PullRequestsByHead(ctx context.Context, repo, branch string) ([]PullRequest, error)
 	// Closed lists the closed issues (never pull requests) that changed at or after the
 	// time, the one that changed longest ago first.
 	Closed(ctx context.Context, repo string, since time.Time) ([]Issue, error)

@@ -4,22 +4,20 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 )
 
 // Reporter is what Report works with.
 type Reporter interface {
 	Closer
 	Self(ctx context.Context) (string, error)
-	Issues(ctx context.Context, repo string, since time.Time) ([]Issue, error)
-	Closed(ctx context.Context, repo string, since time.Time) ([]Issue, error)
+	IssuesBy(ctx context.Context, repo, login string) ([]Issue, error)
 	CreateIssue(ctx context.Context, repo string, in NewIssue) (Issue, error)
 }
 
 // Report opens an issue unless there is one of our own with the marker, open or closed,
-// that changed at or after the time. Of several, which two processes may open at the same
-// time, the oldest stays; the others are closed.
-func Report(ctx context.Context, on Reporter, repo, marker string, since time.Time, in NewIssue) (Issue, error) {
+// however old it is: after a restore the log does not know it. Of several, which two processes
+// may open at the same time, the oldest stays; the others are closed.
+func Report(ctx context.Context, on Reporter, repo, marker string, in NewIssue) (Issue, error) {
 	self, err := on.Self(ctx)
 	if err != nil {
 		return Issue{}, err
@@ -27,12 +25,8 @@ func Report(ctx context.Context, on Reporter, repo, marker string, since time.Ti
 	in.Body += "\n\n" + marker
 	return effect[Issue]{
 		look: func(ctx context.Context) ([]Issue, error) {
-			all, err := on.Issues(ctx, repo, since)
-			if err != nil {
-				return nil, err
-			}
-			closed, err := on.Closed(ctx, repo, since)
-			return slices.DeleteFunc(append(all, closed...), func(i Issue) bool {
+			all, err := on.IssuesBy(ctx, repo, self)
+			return slices.DeleteFunc(all, func(i Issue) bool {
 				return i.Author.Login != self || !strings.Contains(i.Body, marker)
 			}), err
 		},

@@ -10,18 +10,16 @@ import (
 // Proposer is what Propose works with.
 type Proposer interface {
 	PullRequestByHead(ctx context.Context, repo, branch string) (PullRequest, error)
-	PullRequests(ctx context.Context, repo string, since time.Time) ([]PullRequest, error)
+	PullRequestsByHead(ctx context.Context, repo, branch string) ([]PullRequest, error)
 	CreatePullRequest(ctx context.Context, repo string, in NewPullRequest) (PullRequest, error)
 }
 
 // Proposal is a pull request that must exist once.
 type Proposal struct {
 	Repo, Branch string
-	// Ours recognises it in any state: people may close or merge it before its creation is
-	// known.
+	// Ours recognises one that is closed: people may close or merge it before its creation is
+	// known. It is asked about pull requests from the branch alone.
 	Ours func(PullRequest) bool
-	// Since is the earliest time at which it may have been created.
-	Since time.Time
 	// Describe returns its texts, if it has to be created.
 	Describe func() (NewPullRequest, error)
 }
@@ -35,12 +33,12 @@ func Propose(ctx context.Context, on Proposer, p Proposal) (PullRequest, error) 
 	if !errors.Is(err, ErrNotFound) {
 		return pr, err
 	}
-	recent, err := on.PullRequests(ctx, p.Repo, p.Since)
+	all, err := on.PullRequestsByHead(ctx, p.Repo, p.Branch)
 	if err != nil {
 		return pr, err
 	}
-	if i := slices.IndexFunc(recent, func(pr PullRequest) bool { return pr.HeadRef == p.Branch && p.Ours(pr) }); i >= 0 {
-		return recent[i], nil
+	if i := slices.IndexFunc(all, p.Ours); i >= 0 {
+		return all[i], nil
 	}
 	in, err := p.Describe()
 	if err != nil {

@@ -23,7 +23,7 @@ func (f *refusing) PullRequestByHead(context.Context, string, string) (PullReque
 	return PullRequest{Number: 7}, nil
 }
 
-func (f *refusing) PullRequests(context.Context, string, time.Time) ([]PullRequest, error) {
+func (f *refusing) PullRequestsByHead(context.Context, string, string) ([]PullRequest, error) {
 	return nil, nil
 }
 

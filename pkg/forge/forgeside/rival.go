@@ -23,14 +23,19 @@ type RivalReader interface {
 // branchPrefixes begin the names of the branches that we push.
 var branchPrefixes = []string{"signalbox/", "agent/"}
 
+// Ours reports whether a pull request is the instance's own, by what is structural: its author,
+// the marker of the instance, and a branch of ours in the repository itself.
+func Ours(pr forge.PullRequest, self, instance, repo string) bool {
+	return pr.Author.Login == self && strings.EqualFold(pr.HeadRepo, repo) && strings.Contains(pr.Body, rules.Marker(instance, "pull-request")) &&
+		slices.ContainsFunc(branchPrefixes, func(p string) bool { return strings.HasPrefix(pr.HeadRef, p) })
+}
+
 // Rival looks for another open pull request that closes the job's issue, or says so in words
-// that the forge does not read, and says which, and
-// what people can do about it; "" if there is none. One of ours is known by what is
-// structural: its author, the marker of the instance, and a branch of ours in the repository
-// itself. It is a rival if its branch has no commit of this work, as after a restore of the
+// that the forge does not read. It returns which, and how people can go on; "" if there is none.
+// One of Ours is a rival if its branch has no commit of this work, as after a restore of the
 // log. Nothing on it is trusted. Rival looks no more once people have said to go on.
 func Rival(ctx context.Context, from RivalReader, g Gate, job agent.Job, repo forge.Repository) (string, error) {
-	if job.Issue.Number == 0 || toldToGoOn(job) {
+	if job.Issue.Number == 0 || ToldToGoOn(job) {
 		return "", nil
 	}
 	mentions, err := from.Mentions(ctx, job.Issue.Repo, job.Issue.Number)
@@ -58,10 +63,7 @@ func Rival(ctx context.Context, from RivalReader, g Gate, job agent.Job, repo fo
 		if !m.Closes && !claims(pr.Title+"\n"+pr.Body, job.Issue.Number) {
 			continue
 		}
-		ours := pr.Author.Login == self && strings.EqualFold(pr.HeadRepo, repo.Name) &&
-			strings.Contains(pr.Body, rules.Marker(job.Instance, "pull-request")) &&
-			slices.ContainsFunc(branchPrefixes, func(p string) bool { return strings.HasPrefix(pr.HeadRef, p) })
-		if !ours {
+		if !Ours(pr, self, job.Instance, repo.Name) {
 			return fmt.Sprintf("%s%d of %s is open and closes this issue: %s. Say “go ahead” for a second one, or close this issue if that one does it",
 				rivalOf, pr.Number, pr.Author.Login, pr.URL), nil
 		}
@@ -84,8 +86,8 @@ func Rival(ctx context.Context, from RivalReader, g Gate, job agent.Job, repo fo
 // rivalOf begins the text about a rival.
 const rivalOf = "pull request #"
 
-// toldToGoOn reports whether people were asked about a rival, and said to go on.
-func toldToGoOn(job agent.Job) bool {
+// ToldToGoOn reports whether people were asked about a rival, and said to go on.
+func ToldToGoOn(job agent.Job) bool {
 	if job.Last != nil && job.Last.Data[rules.Word] == rules.Yes && job.Last.Data[rules.Of] == job.State {
 		return true
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -56,22 +57,29 @@ func present[T any](rows []*T) []*T {
 // longest ago first. One that changes while the pages are read moves to the end, so it is
 // not missed.
 func (c *Client) Issues(ctx context.Context, repo string, since time.Time) ([]forge.Issue, error) {
-	return c.issues(ctx, repo, "open", since)
+	return c.issues(ctx, repo, url.Values{"state": {"open"}}, since)
 }
 
 // Closed lists the closed issues, as Issues does the open ones.
 func (c *Client) Closed(ctx context.Context, repo string, since time.Time) ([]forge.Issue, error) {
-	return c.issues(ctx, repo, "closed", since)
+	return c.issues(ctx, repo, url.Values{"state": {"closed"}}, since)
 }
 
-func (c *Client) issues(ctx context.Context, repo, state string, since time.Time) ([]forge.Issue, error) {
+// IssuesBy lists the issues that the user opened, open and closed, as Issues does.
+func (c *Client) IssuesBy(ctx context.Context, repo, login string) ([]forge.Issue, error) {
+	return c.issues(ctx, repo, url.Values{"state": {"all"}, "creator": {login}}, time.Time{})
+}
+
+// issues lists the issues that the filter selects.
+func (c *Client) issues(ctx context.Context, repo string, filter url.Values, since time.Time) ([]forge.Issue, error) {
 	owner, name, err := split(repo)
 	if err != nil {
 		return nil, err
 	}
 	seen := map[int]forge.Issue{}
 	for page := 0; ; {
-		query := url.Values{"state": {state}, "sort": {"updated"}, "direction": {"asc"}, "per_page": {strconv.Itoa(perPage)}}
+		query := url.Values{"sort": {"updated"}, "direction": {"asc"}, "per_page": {strconv.Itoa(perPage)}}
+		maps.Copy(query, filter)
 		if !since.IsZero() {
 			query.Set("since", since.UTC().Format(time.RFC3339))
 		}
@@ -242,26 +250,42 @@ func (c *Client) issueEvents(ctx context.Context, repo string, number int) ([]*g
 // PullRequestByHead finds the newest open pull request from the branch of the
 // repository itself, never of a fork.
 func (c *Client) PullRequestByHead(ctx context.Context, repo, branch string) (forge.PullRequest, error) {
-	owner, name, err := split(repo)
+	found, err := c.byHead(ctx, repo, branch, "open")
 	if err != nil {
 		return forge.PullRequest{}, err
 	}
-	what := fmt.Sprintf("find the pull request of %s on %s", branch, repo)
+	if len(found) == 0 {
+		return forge.PullRequest{}, fmt.Errorf("github: find the pull request of %s on %s: %w: none is open", branch, repo, forge.ErrNotFound)
+	}
+	return c.PullRequest(ctx, repo, found[0].Number)
+}
+
+// PullRequestsByHead implements forge.History.
+func (c *Client) PullRequestsByHead(ctx context.Context, repo, branch string) ([]forge.PullRequest, error) {
+	return c.byHead(ctx, repo, branch, "all")
+}
+
+// byHead lists the pull requests of a state from the branch of the repository itself, newest first.
+func (c *Client) byHead(ctx context.Context, repo, branch, state string) (all []forge.PullRequest, err error) {
+	owner, name, err := split(repo)
+	if err != nil {
+		return nil, err
+	}
 	rows, err := pages(func(page github.ListOptions) ([]*github.PullRequest, *github.Response, error) {
 		return c.api.PullRequests.List(ctx, owner, name, &github.PullRequestListOptions{
-			State: "open", Head: owner + ":" + branch, Sort: "created", Direction: "desc", ListOptions: page,
+			State: state, Head: owner + ":" + branch, Sort: "created", Direction: "desc", ListOptions: page,
 		})
 	})
 	if err != nil {
-		return forge.PullRequest{}, explain(ctx, what, err)
+		return nil, explain(ctx, fmt.Sprintf("find the pull requests of %s on %s", branch, repo), err)
 	}
 	for _, row := range rows {
 		// GitHub ignores a head it cannot parse and lists everything.
-		if row.GetHead().GetRef() == branch && strings.EqualFold(pullRequest(repo, row).HeadRepo, repo) {
-			return c.PullRequest(ctx, repo, row.GetNumber())
+		if pr := pullRequest(repo, row); pr.HeadRef == branch && strings.EqualFold(pr.HeadRepo, repo) {
+			all = append(all, pr)
 		}
 	}
-	return forge.PullRequest{}, fmt.Errorf("github: %s: %w: none is open", what, forge.ErrNotFound)
+	return all, nil
 }
 
 // PullRequest reads one pull request.

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
@@ -99,7 +98,7 @@ func (c *committer) pullRequest(ctx context.Context, job agent.Job, repo forge.R
 		return pr.Author.Login == self && strings.Contains(pr.Body, rules.Marker(job.Instance, "pull-request"))
 	}
 	there, err := forge.Propose(ctx, c.forge, forge.Proposal{
-		Repo: repo.Name, Branch: branch, Since: job.Opened.Add(-time.Hour), // clocks differ
+		Repo: repo.Name, Branch: branch,
 		// A closed one of other work does not count.
 		Ours: func(pr forge.PullRequest) bool { return ours(pr) && pr.HeadSHA == job.Head },
 		Describe: func() (forge.NewPullRequest, error) {

@@ -28,7 +28,11 @@ func (s Settings) consumers(ctx context.Context, js jetstream.JetStream, definit
 	for queue, filters := range all {
 		slices.Sort(filters) // two versions of a definition share most of their states
 		filters = slices.Compact(filters)
-		if err := store.EnsureConsumer(ctx, js, queue, filters, store.ConsumerConfig{AckWait: s.AckWait, MaxDeliver: s.MaxDeliver}); err != nil {
+		config := store.ConsumerConfig{AckWait: s.AckWait, MaxDeliver: s.MaxDeliver}
+		if queue == subject.Endings { // a comment that the forge refuses stays owed, and holds no other back
+			config = store.ConsumerConfig{AckWait: s.AckWait, MaxAckPending: -1}
+		}
+		if err := store.EnsureConsumer(ctx, js, queue, filters, config); err != nil {
 			return err
 		}
 	}
@@ -83,7 +87,7 @@ const (
 
 // run looks at the queues until ctx ends.
 func (q queueWatch) run(ctx context.Context) error {
-	roles := q.definitions.roles()
+	roles := append(q.definitions.roles(), subject.Endings)
 	deleted := make(chan struct{}, 1)
 	sub, err := q.js.Conn().Subscribe(deletedQueues, func(m *nats.Msg) {
 		if !slices.Contains(roles, m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]) {
@@ -124,6 +128,9 @@ func (q queueWatch) look(ctx context.Context, roles []string) {
 			q.metrics.pending.WithLabelValues(role).Set(float64(info.NumPending))
 			q.metrics.redeliver.WithLabelValues(role).Set(float64(info.NumRedelivered))
 			q.metrics.waiting.WithLabelValues(role).Set(float64(info.NumWaiting))
+			if role == subject.Endings { // its comments are no work of a role
+				continue
+			}
 			q.idle.note(role, info.NumPending, info.NumWaiting+info.NumAckPending > 0)
 		case errors.Is(err, jetstream.ErrConsumerNotFound):
 			missing = append(missing, role)

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/base/sanitize"
@@ -31,13 +30,12 @@ func (h *handler) askIssue(ctx context.Context, in *pb.Instance, repo string) (i
 	if err != nil {
 		return 0, err
 	}
-	const clocksDiffer = 24 * time.Hour
-	all, err := h.reader.Issues(ctx, repo, in.GetOpenedAt().AsTime().Add(-clocksDiffer))
+	all, err := h.reader.IssuesBy(ctx, repo, self)
 	if err != nil {
 		return 0, err
 	}
 	for _, issue := range all {
-		if id, key, ok := rules.FindMarker(issue.Body); ok && issue.Author.Login == self && id == in.GetInstance() && key == rules.AsksPeople {
+		if id, key, ok := rules.FindMarker(issue.Body); ok && issue.State == "open" && issue.Author.Login == self && id == in.GetInstance() && key == rules.AsksPeople {
 			return issue.Number, nil
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/protobuf/types/known/timestamppb"
+
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/engine/client"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
@@ -164,6 +166,15 @@ func TestATaskWithoutAnIssueAsksPeopleOnOneOfItsOwn(t *testing.T) {
 	g.skips(id, "assigned", "planning", "cto_intervention", "human_escalation")
 	g.told()
 	stop()
+	// After a restore of the log the instance is opened again, long after the issue changed last.
+	restored, err := g.client.Get(g.ctx, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	restored.OpenedAt = timestamppb.New(time.Now().Add(90 * 24 * time.Hour))
+	if n, err := g.askIssue(g.ctx, restored, widgets); err != nil || n != 2 {
+		t.Errorf("people are asked on #%d, %v", n, err)
+	}
 	stop = g.notifies() // a PM without memory
 	g.told()
 	stop()

@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/client"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/engine/subject"
+	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/service"
 )
 
@@ -55,22 +56,32 @@ func (h *handler) notify(ctx context.Context, c *client.Client, msg jetstream.Ms
 	}
 	in, err := c.Get(ctx, after.Instance)
 	if err != nil {
-		return errors.Join(err, msg.NakWithDelay(later(msg)))
+		return errors.Join(err, msg.NakWithDelay(later(msg, retryAfter)))
 	}
 	if err := h.tell(ctx, after, in); err != nil {
-		return errors.Join(err, msg.NakWithDelay(later(msg)))
+		longest := retryAfter
+		if forgeside.RefusesComment(err) { // the comment stays owed: people may unlock the issue after weeks
+			longest = owedAfter
+		}
+		return errors.Join(err, msg.NakWithDelay(later(msg, longest)))
 	}
 	return msg.Ack()
 }
 
-// later returns the delay before the next try: 5, 10, 20 … 300 seconds. The tries
-// that the queue allows outlast a rate limit.
-func later(msg jetstream.Msg) time.Duration {
+// The longest delays between two tries: of what failed, and of a comment that the forge refuses.
+const (
+	retryAfter = 5 * time.Minute
+	owedAfter  = 24 * time.Hour
+)
+
+// later returns the delay before the next try: 5, 10, 20 seconds and so on, at most longest. The
+// queue allows any number of tries.
+func later(msg jetstream.Msg, longest time.Duration) time.Duration {
 	meta, err := msg.Metadata()
 	if err != nil {
 		return 5 * time.Second
 	}
-	return min(5*time.Second<<min(meta.NumDelivered-1, 6), 5*time.Minute)
+	return min(5*time.Second<<min(meta.NumDelivered-1, 15), longest)
 }
 
 func ending(state, reason string, last instance.Result) string {

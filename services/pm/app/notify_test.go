@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -35,11 +36,16 @@ func newNotifyEnv(t *testing.T) *notifyEnv {
 // newNotifyEnvIn also has the lifecycles of a directory.
 func newNotifyEnvIn(t *testing.T, lifecycles string) *notifyEnv {
 	t.Helper()
+	return newNotifyEnvOf(t, orchestratortest.Settings{WorkflowDir: lifecycles})
+}
+
+func newNotifyEnvOf(t *testing.T, settings orchestratortest.Settings) *notifyEnv {
+	t.Helper()
 	g := &notifyEnv{env: newEnv(t), server: natstest.Start(t, natstest.Options{})}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
 	g.ctx = ctx
-	orchestratortest.Start(t, g.server.URL, 1, orchestratortest.Settings{WorkflowDir: lifecycles})
+	orchestratortest.Start(t, g.server.URL, 1, settings)
 	g.client, g.js = client.New(g.server.Connect(t), "operator:ann"), g.server.JetStream(t)
 	return g
 }
@@ -121,6 +127,51 @@ func TestAnEndingWaitsForAForgeThatIsAway(t *testing.T) {
 	if said := g.said(); len(said) != 1 || !strings.Contains(said[0].Body, "nobody knows") {
 		t.Errorf("said is %+v", said)
 	}
+}
+
+func TestACommentThatTheForgeRefusesStaysOwedHoweverOftenItIsTried(t *testing.T) {
+	g := newNotifyEnvOf(t, orchestratortest.Settings{MaxDeliver: 1}) // work is a dead letter after its first try
+	tries := make(chan struct{}, 100)
+	g.forge.Fail(func(r *http.Request) *local.Fault {
+		if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/comments") {
+			return nil
+		}
+		tries <- struct{}{}
+		return &local.Fault{Status: http.StatusForbidden}
+	})
+	defer g.notifies()()
+	g.ends("acme/widgets/1", "failed", "the budget is spent", wire.Issue(g.issue))
+	<-tries
+	g.forge.Recover()
+	g.told()
+	if said := g.said(); len(said) != 1 || !strings.Contains(said[0].Body, "budget is spent") {
+		t.Errorf("said is %+v", said)
+	}
+	dead, err := g.js.Stream(g.ctx, "DEAD")
+	if err != nil || dead.CachedInfo().State.Msgs != 0 {
+		t.Errorf("the dead letters are %+v, %v", dead, err)
+	}
+}
+
+func TestAnOwedCommentIsTriedEverMoreSlowlyAndAtLeastOnceADay(t *testing.T) {
+	for tries, want := range map[uint64]time.Duration{1: 5 * time.Second, 2: 10 * time.Second, 7: 320 * time.Second, 14: 40960 * time.Second, 16: 24 * time.Hour, 999: 24 * time.Hour} {
+		if got := later(delivered{tries: tries}, owedAfter); got != want {
+			t.Errorf("after %d tries the next one is after %v, want %v", tries, got, want)
+		}
+		if got := later(delivered{tries: tries}, retryAfter); got != min(want, 5*time.Minute) {
+			t.Errorf("after %d failures the next try is after %v", tries, got)
+		}
+	}
+}
+
+// delivered is a message that was delivered some times.
+type delivered struct {
+	jetstream.Msg
+	tries uint64
+}
+
+func (d delivered) Metadata() (*jetstream.MsgMetadata, error) {
+	return &jetstream.MsgMetadata{NumDelivered: d.tries}, nil
 }
 
 func TestAPullRequestNeedsNoEnding(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
@@ -118,7 +117,7 @@ func (h *handler) propose(ctx context.Context, job agent.Job, repo forge.Reposit
 		forge.Writer
 	}{h.reader, h.reader, h.writer}
 	return forge.Propose(ctx, on, forge.Proposal{
-		Repo: repo.Name, Branch: branch, Since: job.Opened.Add(-time.Hour), // clocks differ
+		Repo: repo.Name, Branch: branch,
 		Ours: func(pr forge.PullRequest) bool {
 			return pr.HeadSHA == job.Head && pr.Author.Login == self && strings.Contains(pr.Body, rules.Marker(job.Instance, "pull-request"))
 		},

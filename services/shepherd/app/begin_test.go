@@ -1,10 +1,12 @@
 package app
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/localforge"
 )
 
@@ -54,6 +56,59 @@ func TestAStoryThatSomebodyElseDoesIsSkipped(t *testing.T) {
 	}
 }
 
+// The log is restored from before the pull request: the story begins again.
+func TestAPullRequestThatTheLogDoesNotKnowIsPutToPeopleBeforeADeveloperIsPaid(t *testing.T) {
+	for name, c := range map[string]struct {
+		author string
+		issue  bool
+		merged bool
+		want   string
+	}{
+		"of ours, of a story without an issue": {author: "signalbox", want: "is open, and is mine"},
+		"of ours, of a story with an issue":    {author: "signalbox", issue: true, want: "is open, and is mine"},
+		"of ours that is merged":               {author: "signalbox", merged: true, want: "is mine and is merged"},
+		"of a person who copied our marker":    {author: "bob", want: "is open, and is not mine"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newEnv(t)
+			paid := make(chan struct{}, 100)
+			w.does(func(agent.Job) change {
+				paid <- struct{}{}
+				return change{file: "x.txt", text: "x\n"}
+			})
+			issue := 0
+			if c.issue {
+				issue = w.eve.issue("Say hello")
+			}
+			const branch = "signalbox/story-us-1"
+			w.bob.pushesNew(branch, "hi.txt", "hi\n")
+			us := person{w, c.author}
+			pull := int(us.do("POST", "/pulls", object{"title": "Hi", "head": branch, "base": "trunk",
+				"body": "Closes #1.\n\n" + rules.Marker(widgets+"/US-1", "pull-request")})["number"].(float64))
+			if c.merged {
+				w.bob.do("PUT", path("/pulls/%d/merge", pull), object{})
+				w.bob.do("DELETE", "/git/refs/heads/"+branch, nil)
+			}
+			s := w.begin("US-1", issue)
+			in := s.escalated()
+			if e := in.GetEscalations()[0]; in.GetState() != "pending" || !strings.HasPrefix(e.GetReason(), "pull request #"+text10(pull)) ||
+				!strings.Contains(e.GetReason(), c.want) || len(paid) != 0 {
+				t.Errorf("in %s it is put to people: %v; a developer worked %d times", in.GetState(), e, len(paid))
+			}
+			if !c.merged {
+				w.ann.do("PATCH", path("/pulls/%d", pull), object{"state": "closed"})
+				w.bob.do("DELETE", "/git/refs/heads/"+branch, nil)
+			}
+			if _, err := w.client.Resolve(w.ctx, s.id, 0, "go ahead"); err != nil {
+				t.Fatal(err)
+			}
+			if s.proposed(); s.pull == pull {
+				t.Errorf("the pull request is #%d still", pull)
+			}
+		})
+	}
+}
+
 func TestWhereNobodyLooksForDuplicatesTheCodeIsBroughtAllTheSame(t *testing.T) {
 	w := newEnv(t, "check_duplicates: false")
 	issue := w.eve.issue("Say hello")
@@ -76,7 +131,13 @@ func TestAPullRequestIsOpenedOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newEnv(t)
-			w.failRequests(c.method, c.path, c.fault)
+			w.forge.Fail(func(r *http.Request) *local.Fault {
+				beforeWork := r.URL.Query().Get("state") == "all"
+				if r.Method != c.method || !strings.HasSuffix(r.URL.Path, c.path) || beforeWork {
+					return nil
+				}
+				return &c.fault
+			})
 			s := w.begin("US-1", 0)
 			if c.path != "/git-receive-pack" { // which is read back at once
 				s.until("tried", func(in *instanceMessage) bool { return in.GetState() == "committed" && in.GetFaults() > 0 })

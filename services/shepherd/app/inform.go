@@ -18,12 +18,22 @@ import (
 // inform answers a question of a role about the forge: whether a pull request does the
 // story already. A story without code gets the code that its work starts from.
 func (s *shepherd) inform(ctx context.Context, job agent.Job) (instance.Result, error) {
-	r, err := s.duplicate(ctx, job)
-	if err != nil || job.Base != "" || r.Data["duplicate"] != "" {
-		return r, err
-	}
 	repo, err := s.repository(ctx, job)
 	if err != nil {
+		return instance.Result{}, err
+	}
+	self, err := s.forge.Self(ctx)
+	if err != nil {
+		return instance.Result{}, err
+	}
+	ours := func(pr forge.PullRequest) bool {
+		return forgeside.Ours(pr, self, job.Instance, repo.Name) || pr.HeadRef == branch(job) && pr.Author.Login == self && strings.Contains(pr.Body, marker(job))
+	}
+	r, err := s.duplicate(ctx, job, ours)
+	if err == nil && r.Data["duplicate"] == "" {
+		err = s.unknown(ctx, job, ours)
+	}
+	if err != nil || job.Base != "" || r.Data["duplicate"] != "" {
 		return r, err
 	}
 	job.Progress("fetching %s at %s", repo.Name, repo.DefaultBranch)
@@ -43,9 +53,39 @@ func (s *shepherd) repository(ctx context.Context, job agent.Job) (forge.Reposit
 	return repo, err
 }
 
+// unknown escalates to people if the story's branch has a pull request that the log does not
+// know, as after a restore: one that is open, or one of ours that is merged. Nothing on it is
+// trusted, and no developer is paid before people have looked at it.
+func (s *shepherd) unknown(ctx context.Context, job agent.Job, ours func(forge.PullRequest) bool) error {
+	if job.Vars["branch"] != "" { // its work began elsewhere
+		return nil
+	}
+	all, err := s.forge.PullRequestsByHead(ctx, job.Issue.Repo, branch(job))
+	if err != nil {
+		return err
+	}
+	for _, pr := range all {
+		switch {
+		case pr.Number == number(job, "prNumber"):
+			return nil
+		case pr.State == "open":
+			whose := "is not mine"
+			if ours(pr) {
+				whose = "is mine, though the log does not know it, as after a restore"
+			}
+			return forgeside.EscalateToPeople("pull request #%d from %s is open, and %s: %s. Merge it and cancel this story, "+
+				"or close it, delete its branch and say “go ahead” to have the story done", pr.Number, pr.HeadRef, whose, pr.URL)
+		case pr.Merged && ours(pr) && !forgeside.ToldToGoOn(job):
+			return forgeside.EscalateToPeople("pull request #%d from %s is mine and is merged, though the log does not know it, as after a restore: %s. "+
+				"Cancel this story if that did it, or say “go ahead” to have it done again", pr.Number, pr.HeadRef, pr.URL)
+		}
+	}
+	return nil
+}
+
 // duplicate looks for another pull request that does the story: one that closes its issue
 // and is open, or is merged and has closed it. A mention of the issue is not enough.
-func (s *shepherd) duplicate(ctx context.Context, job agent.Job) (instance.Result, error) {
+func (s *shepherd) duplicate(ctx context.Context, job agent.Job, ours func(forge.PullRequest) bool) (instance.Result, error) {
 	issue := job.Issue.Number
 	switch {
 	case text(job, "check_duplicates") == "false":
@@ -62,7 +102,7 @@ func (s *shepherd) duplicate(ctx context.Context, job agent.Job) (instance.Resul
 	}
 	var others []string
 	for _, m := range found {
-		why, err := s.does(ctx, job, m)
+		why, err := s.does(ctx, job, m, ours)
 		if err != nil {
 			return instance.Result{}, err
 		}
@@ -78,7 +118,7 @@ func (s *shepherd) duplicate(ctx context.Context, job agent.Job) (instance.Resul
 }
 
 // does returns how a pull request does the story, "" if it does not.
-func (s *shepherd) does(ctx context.Context, job agent.Job, m forge.Mention) (string, error) {
+func (s *shepherd) does(ctx context.Context, job agent.Job, m forge.Mention, ours func(forge.PullRequest) bool) (string, error) {
 	if !m.Closes || m.State != "open" && m.State != "merged" {
 		return "", nil
 	}
@@ -86,7 +126,7 @@ func (s *shepherd) does(ctx context.Context, job agent.Job, m forge.Mention) (st
 	if errors.Is(err, forge.ErrNotFound) {
 		return "", nil
 	}
-	if err != nil || strings.Contains(pr.Body, marker(job)) {
+	if err != nil || ours(pr) {
 		return "", err
 	}
 	switch {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
@@ -74,10 +73,6 @@ func (s *shepherd) adopt(ctx context.Context, repo forge.Repository, branch stri
 	return r, err
 }
 
-// proposedWithin is how long ago a pull request of ours may have been closed whose
-// creation had no answer.
-const proposedWithin = 7 * 24 * time.Hour
-
 // pullRequest finds the story's pull request, in any state, or opens it. It escalates if
 // there is one of another author for the branch.
 func (s *shepherd) pullRequest(ctx context.Context, job agent.Job, repo forge.Repository, branch string) (forge.PullRequest, error) {
@@ -89,7 +84,9 @@ func (s *shepherd) pullRequest(ctx context.Context, job agent.Job, repo forge.Re
 		return pr.HeadRef == branch && pr.Author.ID == self.ID && strings.Contains(pr.Body, marker(job))
 	}
 	pr, err := forge.Propose(ctx, s.forge, forge.Proposal{
-		Repo: repo.Name, Branch: branch, Ours: ours, Since: s.now().Add(-proposedWithin),
+		Repo: repo.Name, Branch: branch,
+		// A closed one of other work, as of a story that is done again, does not count.
+		Ours: func(pr forge.PullRequest) bool { return ours(pr) && pr.HeadSHA == job.Head },
 		Describe: func() (forge.NewPullRequest, error) {
 			title, body, err := s.describe(ctx, job)
 			return forge.NewPullRequest{Title: title, Body: body, Base: repo.DefaultBranch, Draft: true, Closes: job.Issue.Number}, err

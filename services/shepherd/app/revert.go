@@ -74,7 +74,7 @@ func (l *landing) proposeRevert(ctx context.Context, title string, r workspace.R
 		return pr.HeadRef == branch && pr.Author.ID == self.ID && strings.Contains(pr.Body, mark)
 	}
 	pr, err := forge.Propose(ctx, l.forge, forge.Proposal{
-		Repo: l.repo.Name, Branch: branch, Ours: ours, Since: l.now().Add(-proposedWithin),
+		Repo: l.repo.Name, Branch: branch, Ours: ours,
 		Describe: func() (forge.NewPullRequest, error) {
 			body := fmt.Sprintf("This reverts #%d, which was merged as %s: see #%d.\n\n%s", l.pr.Number, l.pr.MergeSHA, number(job, "followUp"), mark)
 			return forge.NewPullRequest{Title: cut(title, maxTitle), Body: body, Base: l.pr.BaseRef, Draft: true}, nil

@@ -150,9 +150,6 @@ func (l *landing) merged(ctx context.Context) (workspace.Merged, error) {
 	return m, err
 }
 
-// clocksDiffer is by how much the forge's clock may differ from the orchestrator's.
-const clocksDiffer = 24 * time.Hour
-
 // report opens the issue about the checks, once. Without what the checks say if that may
 // not leave.
 func (l *landing) report(ctx context.Context, before string, red []merge.Check) (forge.Issue, error) {
@@ -163,7 +160,7 @@ func (l *landing) report(ctx context.Context, before string, red []merge.Check) 
 		if in.Body, err = l.followUp(before, red, say); err != nil {
 			return forge.Issue{}, err
 		}
-		return forge.Report(ctx, l.forge, l.repo.Name, rules.Marker(l.job.Instance, rules.FollowsMerge), l.job.Opened.Add(-clocksDiffer), in)
+		return forge.Report(ctx, l.forge, l.repo.Name, rules.Marker(l.job.Instance, rules.FollowsMerge), in)
 	}
 	issue, err := open(func(c merge.Check) (string, error) { return l.why(ctx, c) })
 	if errors.As(err, new(*outbound.Refusal)) {

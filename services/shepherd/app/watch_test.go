@@ -81,6 +81,19 @@ func TestACheckThatGoesRedAfterTheMergeOpensAnIssue(t *testing.T) {
 	}
 }
 
+// The log is restored from before the issue, which nobody has changed for days.
+func TestTheIssueAboutARedMergeIsFoundHoweverOldItIs(t *testing.T) {
+	w := newEnvAt(t, func() time.Time { return time.Now().Add(-7 * 24 * time.Hour) })
+	old := person{w, "signalbox"}.do("POST", "/issues", object{"title": "build went red",
+		"body": rules.Marker(widgets+"/US-1/merge-watch", rules.FollowsMerge)})["number"].(float64)
+	watch, commit := w.readyToMerge().watched()
+	w.bob.fails(commit, "build")
+	in := watch.looks()
+	if issues := w.followUps(); in.GetVars()["followUp"] != text10(int(old)) || len(issues) != 1 {
+		t.Errorf("it is reported in #%s, the issues are %+v", in.GetVars()["followUp"], issues)
+	}
+}
+
 func TestWhatIsNoFailureOfTheMergeOpensNothing(t *testing.T) {
 	for name, check := range map[string]func(w *env, before, merge string){
 		"no check at all":     func(*env, string, string) {},

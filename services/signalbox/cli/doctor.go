@@ -295,6 +295,7 @@ func (e *checkup) roles(ctx context.Context, s system) {
 			for _, role := range roles {
 				e.check(ctx, role, func(ctx context.Context) finding { return s.queue(ctx, js, role) })
 			}
+			e.check(ctx, "comments", func(ctx context.Context) finding { return comments(ctx, js) })
 			return
 		}
 	}
@@ -342,6 +343,19 @@ func (s system) queue(ctx context.Context, js jetstream.JetStream, role string) 
 		return finding{"", worry, detail, "agents died or gave work back: see what they log"}
 	}
 	return finding{"", fine, detail, ""}
+}
+
+// comments looks at the queue of what people are told.
+func comments(ctx context.Context, js jetstream.JetStream) finding {
+	consumer, err := js.Consumer(ctx, subject.EventStream, subject.Endings)
+	if err != nil {
+		return failed("", "no queue: "+err.Error(), "the orchestrator makes it when it starts")
+	}
+	if n := consumer.CachedInfo().NumRedelivered; n > 0 {
+		return finding{"", worry, view.Count(n, "comment") + " for people could not be posted; each is tried again, at least once a day",
+			"the log of the PM names the issues and why the forge refuses: one may be locked, or its author has blocked us"}
+	}
+	return finding{"", fine, "none is owed to people", ""}
 }
 
 // size formats a number of bytes.

@@ -25,7 +25,7 @@ type ConsumerConfig struct {
 	// letter, and must exceed len(BackOff): for ever.
 	MaxDeliver int
 	// MaxAckPending is how many deliveries may be under way at a time, over all
-	// agents of the role: 10,000.
+	// agents of the role: 10,000; -1: any number.
 	MaxAckPending int
 	// FromNow begins a new consumer after the commits that there are.
 	FromNow bool
