@@ -439,6 +439,10 @@ func TestAListedPortOfLoopbackIsThereAndNoOther(t *testing.T) {
 	ask := func(address string) string {
 		return "exec 3<>/dev/tcp/" + strings.Replace(address, ":", "/", 1) + " && printf 'GET / HTTP/1.0\\r\\n\\r\\n' >&3 && cat <&3; exec 3<&-\n"
 	}
+	long := filepath.Join(t.TempDir(), strings.Repeat("long", 30)) // a socket there would have too long a path
+	if err := os.Mkdir(long, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	for _, mode := range []sandbox.Mode{sandbox.Bwrap, sandbox.Landlock} { // each with a network of its own
 		t.Run(string(mode), func(t *testing.T) {
 			s := in(t, mode)
@@ -451,8 +455,11 @@ func TestAListedPortOfLoopbackIsThereAndNoOther(t *testing.T) {
 			}
 			c := sh(t, ask(web)+ask(other))
 			c.Argv[0], c.Egress = "bash", listed
-			if r := run(t, s, c); strings.Count(string(r.Output), "the outside") != 1 || !strings.Contains(string(r.Output), "refused") {
-				t.Errorf("%s: %s", r, r.Output)
+			for _, tmp := range []string{os.TempDir(), long} {
+				t.Setenv("TMPDIR", tmp)
+				if r := run(t, s, c); strings.Count(string(r.Output), "the outside") != 1 || !strings.Contains(string(r.Output), "refused") {
+					t.Errorf("with TMPDIR %s: %s: %s", tmp, r, r.Output)
+				}
 			}
 		})
 	}

@@ -14,6 +14,22 @@ import (
 type ownDirs struct {
 	root, home, tmp string
 	socket          string // of the proxy; empty: there is no network
+	short           string // the directory of the socket where the path of root is too long; else empty
+}
+
+// maxSocket is the longest path of a Unix socket, in bytes.
+const maxSocket = 107
+
+// newSocket returns the path of the proxy's socket. It lies below root. Where that path would be
+// too long, as with a long TMPDIR, it lies in a directory of its own below /tmp.
+func (o *ownDirs) newSocket() (string, error) {
+	const name = "proxy"
+	if path := filepath.Join(o.root, name); len(path) <= maxSocket {
+		return path, nil
+	}
+	var err error
+	o.short, err = os.MkdirTemp("/tmp", "signalbox-proxy-*")
+	return filepath.Join(o.short, name), err
 }
 
 // maxLogin limits the bytes of a login that is copied.
@@ -82,6 +98,9 @@ func copyFile(from, to string) error {
 func (o ownDirs) remove() error {
 	if o.root == "" {
 		return nil
+	}
+	if o.short != "" {
+		defer os.RemoveAll(o.short)
 	}
 	err := os.RemoveAll(o.root)
 	if err == nil || !errors.Is(err, fs.ErrPermission) {

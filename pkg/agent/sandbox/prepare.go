@@ -133,7 +133,10 @@ func (s Sandbox) open(c *Command, p *process, spec *confine.Spec) ([]uint16, err
 		connect = []uint16{uint16(l.Addr().(*net.TCPAddr).Port)}
 		address = "http://sandbox:" + password + "@" + l.Addr().String()
 	} else {
-		path := filepath.Join(p.own.root, "proxy")
+		path, err := p.own.newSocket()
+		if err != nil {
+			return nil, fmt.Errorf("proxy: %w", err)
+		}
 		l, err := net.Listen("unix", path)
 		if err != nil {
 			return nil, fmt.Errorf("proxy: %w", err)

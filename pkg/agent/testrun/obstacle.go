@@ -16,6 +16,14 @@ var unreachable = lazyregexp.New(`(?im)^.*(?:` + strings.Join([]string{
 	`Temporary failure in name resolution`, `No matching distribution found`, `ModuleNotFoundError: No module named`, // pip, python
 }, "|") + `).*$`)
 
+// longSocket matches what languages print of a Unix socket whose path is too long: 107 bytes
+// is the most that Linux takes.
+var longSocket = lazyregexp.New(`(?im)^.*(?:` + strings.Join([]string{
+	`AF_UNIX path too long`, `listen unix \S+: bind: invalid argument`, // python, go
+	`listen E(?:INVAL|NAMETOOLONG): .*\.sock`, `path must be shorter than SUN_LEN`, // node, rust
+	`Unix domain path too long`, `too long unix socket path`, // java, ruby
+}, "|") + `).*$`)
+
 // Obstacle returns what kept the tests from running at all on code that nobody has
 // changed, and what would help: a sentence or two. It is empty if they ran, however they
 // ended.
@@ -43,6 +51,11 @@ func Obstacle(ev instance.Evidence) string {
 	if said := unreachable.FindString(ev.Output); said != "" {
 		return "a dependency is missing: " + strings.TrimSpace(said) +
 			". Fetch it where the agents run, or let a command in " + ConfigFile + " fetch it first, with --egress HOST"
+	}
+	if said := longSocket.FindString(ev.Output); said != "" {
+		return "the path of a Unix socket is longer than the 107 bytes that the system takes: " + strings.TrimSpace(said) +
+			". Keep work trees in a directory with a shorter path, XDG_CACHE_HOME for up and resolve or --work-dir for a service, " +
+			"or let the tests make their sockets below TMPDIR"
 	}
 	return ""
 }

@@ -23,8 +23,7 @@ type RivalReader interface {
 // branchPrefixes begin the names of the branches that we push.
 var branchPrefixes = []string{"signalbox/", "agent/"}
 
-// Ours reports whether a pull request is the instance's own, by what is structural: its author,
-// the marker of the instance, and a branch of ours in the repository itself.
+// Ours reports whether a pull request is the instance's own, by its author, its marker and a branch of ours in the repository.
 func Ours(pr forge.PullRequest, self, instance, repo string) bool {
 	return pr.Author.Login == self && strings.EqualFold(pr.HeadRepo, repo) && strings.Contains(pr.Body, rules.Marker(instance, "pull-request")) &&
 		slices.ContainsFunc(branchPrefixes, func(p string) bool { return strings.HasPrefix(pr.HeadRef, p) })
