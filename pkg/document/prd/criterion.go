@@ -46,6 +46,7 @@ func (r *reader) criteria(n node, id string) []Criterion {
 			if c.Text == "" {
 				c.Text = c.Command
 			}
+			r.ignore(item)
 			all = append(all, c)
 		case is:
 			all = append(all, Criterion{text, command(text)})

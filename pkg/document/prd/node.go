@@ -11,10 +11,11 @@ import (
 // node is a JSON value and where in the source it is.
 type node struct {
 	start, end int
-	kind       byte     // '{', '[' or 0
-	members    []member // of an object, in order
-	items      []node   // of an array
-	value      any      // of anything else: string, json.Number, bool or nil
+	kind       byte            // '{', '[' or 0
+	members    []member        // of an object, in order
+	asked      map[string]bool // the keys that were looked for in an object
+	items      []node          // of an array
+	value      any             // of anything else: string, json.Number, bool or nil
 }
 
 type member struct {
@@ -25,6 +26,9 @@ type member struct {
 
 // get returns the member of the key.
 func (n node) get(key string) (member, bool) {
+	if n.asked != nil {
+		n.asked[key] = true
+	}
 	for _, m := range n.members {
 		if m.key == key {
 			return m, true
@@ -96,7 +100,7 @@ func (p *parser) value() (n node, err error) {
 	n = node{start: start, end: end}
 	switch t {
 	case json.Delim('{'):
-		n.kind = '{'
+		n.kind, n.asked = '{', map[string]bool{}
 		err = p.object(&n)
 	case json.Delim('['):
 		n.kind = '['

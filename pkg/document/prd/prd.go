@@ -3,7 +3,10 @@
 // changed and not a byte beside them. It is pure.
 package prd
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Status is a story's status. There are exactly six (story lifecycle, valid
 // status values).
@@ -54,6 +57,8 @@ func (s Story) JSON() string { return compact(s.raw) }
 type File struct {
 	Name    string
 	Stories []Story
+	// Ignored are the keys that mean nothing in a plan, in the order of the file.
+	Ignored []Ignored
 
 	src []byte
 }
@@ -68,6 +73,9 @@ func Parse(name string, src []byte) (*File, error) {
 		return nil, r.syntax(err)
 	}
 	f := &File{Name: name, src: src, Stories: r.plan(root)}
+	r.ignore(root)
+	slices.SortStableFunc(r.ignored, func(a, b Ignored) int { return cmp.Compare(a.Line, b.Line) })
+	f.Ignored = r.ignored
 	return f, r.err()
 }
 

@@ -17,6 +17,28 @@ type reader struct {
 	name     string
 	src      []byte
 	problems []*Problem
+	ignored  []Ignored
+}
+
+// Ignored is a key of a plan that nothing reads.
+type Ignored struct {
+	Key   string
+	Line  int // of the first one
+	Count int // how often it is there
+}
+
+// ignore notes the keys of an object that were not looked for.
+func (r *reader) ignore(n node) {
+	for _, m := range n.members {
+		i := slices.IndexFunc(r.ignored, func(o Ignored) bool { return o.Key == m.key })
+		switch {
+		case n.asked[m.key]:
+		case i >= 0:
+			r.ignored[i].Count++
+		default:
+			r.ignored = append(r.ignored, Ignored{m.key, r.line(m.start), 1})
+		}
+	}
 }
 
 // lists are the keys under which plans have their stories.
@@ -140,6 +162,7 @@ func (r *reader) story(n node) Story {
 		m, _ := n.get("lastActivityBy")
 		r.problem(m.value.start, s.ID, "lastActivityBy %q: want null, bot or reviewer", s.LastActivityBy)
 	}
+	r.ignore(n)
 	if s.Status == Pushed && s.PR <= 0 {
 		r.problem(n.start, s.ID, "it is pushed, but has no prNumber")
 	}
@@ -149,8 +172,9 @@ func (r *reader) story(n node) Story {
 // status is the story's, or what "passes" says of a story without one.
 func (r *reader) status(n node, id string) Status {
 	m, ok := n.get("status")
+	done, passes := n.get("passes")
 	if !ok || m.value.kind == 0 && m.value.value == nil {
-		if done, ok := n.get("passes"); ok {
+		if passes {
 			yes, is := done.value.value.(bool)
 			if !is {
 				r.problem(done.value.start, id, "passes is neither true nor false")

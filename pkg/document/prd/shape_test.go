@@ -1,11 +1,28 @@
 package prd_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/signalbox/signalbox/pkg/document/prd"
 )
+
+func TestKeysThatMeanNothingAreNamedOnceWithTheirLine(t *testing.T) {
+	f, err := prd.Parse("prd.json", []byte(`{"project": "x", "version": 2,
+		"userStories": [
+			{"id": "A", "title": "a", "passes": true, "status": "pending", "notes": "by Ann", "issue": 3, "dependsOn": []},
+			{"id": "B", "description": "b", "notes": "", "estimate": {"id": 1},
+			 "acceptanceCriteria": [{"command": "make", "why": "so"}]}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []prd.Ignored{{Key: "project", Line: 1, Count: 1}, {Key: "version", Line: 1, Count: 1}, {Key: "notes", Line: 3, Count: 2},
+		{Key: "estimate", Line: 4, Count: 1}, {Key: "why", Line: 5, Count: 1}}
+	if !slices.Equal(f.Ignored, want) {
+		t.Errorf("ignored are %+v, want %+v", f.Ignored, want)
+	}
+}
 
 func TestPlansOfAllCommonShapesAreRead(t *testing.T) {
 	const story = `{"category": "ui", "description": "Show the total. In euros.", "steps": ["Open the cart", "` + "Run `make test`" + `"], "passes": false}`

@@ -45,6 +45,9 @@ func (c prdImport) Run(ctx context.Context, env *term.Env) error {
 	if len(plan.Stories) == 0 {
 		return service.Usagef("%s: there is no story in it", c.File)
 	}
+	if keys := ignored(plan.Ignored); keys != "" {
+		_, _ = fmt.Fprintf(env.Stderr, "%s has keys that mean nothing here, and are left out: %s\n", term.Line(c.File), keys)
+	}
 	for _, s := range plan.Stories {
 		if err := fits(s); err != nil {
 			return service.Usagef("%s:%d: story %s: %w", c.File, s.Line, s.ID, err)
@@ -63,6 +66,26 @@ func (c prdImport) Run(ctx context.Context, env *term.Env) error {
 			return c.open(ctx, sys, s, t, config)
 		})
 	})
+}
+
+// maxIgnored is how many keys are named.
+const maxIgnored = 10
+
+// ignored lists keys of a plan that nothing reads, each with its line.
+func ignored(all []prd.Ignored) string {
+	var said []string
+	for i, k := range all {
+		if i == maxIgnored {
+			said = append(said, fmt.Sprintf("and %d more", len(all)-i))
+			break
+		}
+		text := fmt.Sprintf("%q on line %d", k.Key, k.Line)
+		if k.Count > 1 {
+			text += fmt.Sprintf(" and %d times more", k.Count-1)
+		}
+		said = append(said, text)
+	}
+	return strings.Join(said, ", ")
 }
 
 // fits returns an error if a story is too large, or is committed without a branch.
