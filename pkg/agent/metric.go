@@ -2,6 +2,7 @@ package agent
 
 import (
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -13,25 +14,52 @@ import (
 func NewMetrics(r prometheus.Registerer, role string) Observer {
 	r = prometheus.WrapRegistererWith(prometheus.Labels{"role": role}, r)
 	m := &metrics{
-		busy: prometheus.NewGauge(prometheus.GaugeOpts{Name: "signalbox_agent_busy", Help: "Pieces of work under way."}),
+		signs: map[string]time.Time{},
+		busy:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "signalbox_agent_busy", Help: "Pieces of work under way."}),
 		work: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "signalbox_agent_work_seconds", Help: "Time from claim to report, by state and how it ended.",
 			Buckets: prometheus.ExponentialBuckets(0.01, 4, 12)}, []string{"state", "result"}),
 	}
-	r.MustRegister(m.busy, m.work)
+	r.MustRegister(m.busy, m.work, prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "signalbox_agent_quiet_seconds",
+		Help: "How long the quietest work under way has shown no sign: no line of its brain, and no next step."}, m.quiet))
 	return m
 }
 
 type metrics struct {
 	busy prometheus.Gauge
 	work *prometheus.HistogramVec
+
+	mu    sync.Mutex
+	signs map[string]time.Time // the newest sign of the work under way, by instance
 }
 
-func (m *metrics) Started(Job)            { m.busy.Inc() }
-func (m *metrics) Progressed(Job, string) {}
+func (m *metrics) Started(job Job) {
+	m.busy.Inc()
+	m.Progressed(job, "")
+}
+
+func (m *metrics) Progressed(job Job, _ string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.signs[job.Instance] = time.Now()
+}
+
+// quiet returns for how many seconds the quietest work has shown no sign.
+func (m *metrics) quiet() float64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	longest := time.Duration(0)
+	for _, at := range m.signs {
+		longest = max(longest, time.Since(at))
+	}
+	return longest.Seconds()
+}
 
 func (m *metrics) Ended(job Job, r instance.Result, err error, took time.Duration) {
 	m.busy.Dec()
+	m.mu.Lock()
+	delete(m.signs, job.Instance)
+	m.mu.Unlock()
 	how := string(r.Status)
 	switch {
 	case how != "":

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -54,6 +55,43 @@ func TestWorkIsCountedByStateAndHowItEnded(t *testing.T) {
 	if counts["failure"] != 1 || counts["given_back"] != 1 || len(counts) != 2 {
 		t.Errorf("counted %v", counts)
 	}
+}
+
+func TestWorkThatShowsNoSignIsMeasured(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		registry := prometheus.NewRegistry()
+		m := agent.NewMetrics(registry, "developer")
+		quiet := func() float64 {
+			families, err := registry.Gather()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range families {
+				if f.GetName() == "signalbox_agent_quiet_seconds" {
+					return f.GetMetric()[0].GetGauge().GetValue()
+				}
+			}
+			t.Fatal("nothing is measured")
+			return 0
+		}
+		a, b := agent.Job{Assignment: brain.Assignment{Instance: "a"}}, agent.Job{Assignment: brain.Assignment{Instance: "b"}}
+		m.Started(a)
+		time.Sleep(4 * time.Minute)
+		m.Started(b)
+		if got := quiet(); got != 240 {
+			t.Errorf("after 4 minutes without a line it is quiet for %v s", got)
+		}
+		m.Progressed(a, "reading")
+		time.Sleep(time.Minute)
+		if got := quiet(); got != 60 {
+			t.Errorf("a minute after a line it is quiet for %v s", got)
+		}
+		m.Ended(a, instance.Result{Status: instance.Success}, nil, time.Second)
+		m.Ended(b, instance.Result{}, errBroken, time.Second)
+		if got := quiet(); got != 0 {
+			t.Errorf("without work it is quiet for %v s", got)
+		}
+	})
 }
 
 func TestObjectsAreWhatWasPutThere(t *testing.T) {

@@ -13,7 +13,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/subject"
 )
 
-// ConfigurationRequest asks the gateway which configuration is in force for a repository.
+// ConfigurationRequest asks the gateway which configuration is in force for a repository. Without
+// a repository it asks how the forge is.
 type ConfigurationRequest struct {
 	Repo string `json:"repo"`
 }
@@ -21,7 +22,8 @@ type ConfigurationRequest struct {
 // ConfigurationAnswer is what an instance is opened with. Its Problem says what is wrong
 // with a newer file.
 type ConfigurationAnswer struct {
-	Config *instance.Configuration `json:"config"` // nil: there is none
+	Config *instance.Configuration `json:"config"`          // nil: there is none
+	Fault  string                  `json:"fault,omitempty"` // of the forge, by its newest answer; empty: it has none
 }
 
 // The codes of the gateway's errors.
@@ -42,30 +44,41 @@ var (
 // none. The context bounds how long the gateway may take. The error is ErrMisconfigured,
 // ErrUnread, or the context's if its caller gave up.
 func RequestConfiguration(ctx context.Context, nc *nats.Conn, repo string) (*instance.Configuration, error) {
+	answer, err := request(ctx, nc, repo)
+	return answer.Config, err
+}
+
+// RequestFault returns the fault of the forge that the gateway met at its newest request, for
+// people; empty: none. The error is ErrUnread if no gateway of this version answers.
+func RequestFault(ctx context.Context, nc *nats.Conn) (string, error) {
+	answer, err := request(ctx, nc, "")
+	return answer.Fault, err
+}
+
+func request(ctx context.Context, nc *nats.Conn, repo string) (answer ConfigurationAnswer, err error) {
 	ask, err := json.Marshal(ConfigurationRequest{repo})
 	if err != nil {
-		return nil, err
+		return answer, err
 	}
 	m, err := nc.RequestWithContext(ctx, subject.Configuration, ask)
 	switch {
 	case errors.Is(err, context.Canceled):
-		return nil, err
+		return answer, err
 	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, context.DeadlineExceeded):
-		return nil, fmt.Errorf("%w: no gateway answers", ErrUnread)
+		return answer, fmt.Errorf("%w: no gateway answers", ErrUnread)
 	case err != nil:
-		return nil, fmt.Errorf("%w: %w", ErrUnread, err)
+		return answer, fmt.Errorf("%w: %w", ErrUnread, err)
 	}
 	why := m.Header.Get(micro.ErrorHeader)
 	switch m.Header.Get(micro.ErrorCodeHeader) {
 	case "":
 	case Misconfigured:
-		return nil, fmt.Errorf("%w: %s", ErrMisconfigured, m.Data)
+		return answer, fmt.Errorf("%w: %s", ErrMisconfigured, m.Data)
 	default:
-		return nil, fmt.Errorf("%w: %s", ErrUnread, why)
+		return answer, fmt.Errorf("%w: %s", ErrUnread, why)
 	}
-	var answer ConfigurationAnswer
 	if err := json.Unmarshal(m.Data, &answer); err != nil {
-		return nil, fmt.Errorf("%w: the gateway's answer %.100q: %w", ErrUnread, m.Data, err)
+		return answer, fmt.Errorf("%w: the gateway's answer %.100q: %w", ErrUnread, m.Data, err)
 	}
-	return answer.Config, nil
+	return answer, nil
 }

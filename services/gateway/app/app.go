@@ -118,7 +118,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	}
 	refused, given := newRefused(h.Metrics), newGiven(h.Metrics)
 	every := s.every()
-	all := &watched{forge: adapter, list: s.Repo, client: client.New(h.NATS, "gateway"), kv: kv, every: max(every, listedEvery), now: time.Now,
+	all := &watched{forge: adapter, fault: adapter.Fault, list: s.Repo, client: client.New(h.NATS, "gateway"), kv: kv, every: max(every, listedEvery), now: time.Now,
 		log: h.Log, count: newCount(h.Metrics), asked: make(chan struct{}, 1)}
 	heard := &deliveries{js: js, watched: all, handled: newHandled(h.Metrics), log: h.Log}
 	quiet := &news{forge: adapter, repos: all.names, fresh: every / 2, now: time.Now, log: h.Log}

@@ -16,11 +16,19 @@ import (
 const readWithin = 30 * time.Second
 
 // configuration answers sb.forge.configuration until ctx ends: which configuration is in
-// force for a repository. Any goroutine may call it.
+// force for a repository, or how the forge is. Any goroutine may call it.
 func (w *watched) configuration(ctx context.Context, m micro.Request) {
 	var asked forgeside.ConfigurationRequest
 	if err := json.Unmarshal(m.Data(), &asked); err != nil {
 		_ = m.Error(forgeside.NotWatched, "want a repository: "+err.Error(), nil)
+		return
+	}
+	if asked.Repo == "" {
+		var answer forgeside.ConfigurationAnswer
+		if err := w.fault(); err != nil {
+			answer.Fault = err.Error()
+		}
+		_ = m.RespondJSON(answer)
 		return
 	}
 	of, ok := w.find(asked.Repo)

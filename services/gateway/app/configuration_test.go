@@ -271,8 +271,17 @@ func TestTheGatewayTellsWhichConfigurationIsInForce(t *testing.T) {
 	p := e.configured(&log)
 	ctx, stop := context.WithCancel(e.ctx)
 	ended := make(chan error, 1)
+	all, faults := watching(repository{issues: p}), make(chan error, 1)
+	all.fault = func() error {
+		select {
+		case err := <-faults:
+			return err
+		default:
+			return nil
+		}
+	}
 	go func() {
-		ended <- reports(ctx, &service.Host{NATS: e.server.Connect(t)}, &deliveries{watched: watching(repository{issues: p})})
+		ended <- reports(ctx, &service.Host{NATS: e.server.Connect(t)}, &deliveries{watched: all})
 	}()
 	nc := e.server.Connect(t)
 	ask := func(repo string) (*instance.Configuration, error) {
@@ -285,6 +294,16 @@ func TestTheGatewayTellsWhichConfigurationIsInForce(t *testing.T) {
 	}
 	if c, err := ask("acme/gadgets"); !errors.Is(err, forgeside.ErrUnread) || !strings.Contains(err.Error(), `does not watch "acme/gadgets"`) {
 		t.Errorf("of another repository it says %+v, %v", c, err)
+	}
+	for _, fault := range []error{nil, forge.ErrUnavailable} {
+		faults <- fault
+		want := ""
+		if fault != nil {
+			want = fault.Error()
+		}
+		if got, err := forgeside.RequestFault(e.ctx, nc); err != nil || got != want {
+			t.Errorf("of the forge it says %q, %v, want %q", got, err, want)
+		}
 	}
 	e.commit(widgets, forgetest.Trunk, config, "lable: ai\nbudget: {usd: none}\n")
 	if c, err := ask(widgets); !errors.Is(err, forgeside.ErrMisconfigured) ||

@@ -35,6 +35,7 @@ type watched struct {
 	list   forgeside.Repositories
 	client *client.Client
 	kv     jetstream.KeyValue
+	fault  func() error  // of the forge, by its newest answer
 	every  time.Duration // how often the forge is asked by itself
 	now    func() time.Time
 	log    *slog.Logger

@@ -46,9 +46,13 @@ func (c doctorCommand) Run(ctx context.Context, env *term.Env) error {
 		e.streams(ctx, s)
 		e.check(ctx, "clock", s.clock)
 	}
+	if c.URL == "" {
+		s.gateway(ctx, e)
+	}
 	if e.check(ctx, "orchestrator", s.orchestrator) && stores {
 		e.check(ctx, "lifecycles", s.lifecycles)
 		e.roles(ctx, s)
+		e.check(ctx, "work", func(ctx context.Context) finding { return s.faults(ctx, env) })
 	}
 	return e.verdict()
 }

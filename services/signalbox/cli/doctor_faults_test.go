@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,10 +12,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/signalbox/signalbox/pkg/engine/client"
 	"github.com/signalbox/signalbox/pkg/engine/eventstore/natstest"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/subject"
 	"github.com/signalbox/signalbox/pkg/forge"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	"github.com/signalbox/signalbox/services/orchestrator/orchestratortest"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
@@ -101,6 +106,83 @@ func TestADefinitionThatTheOrchestratorCannotLoadIsNamedByDoctorAndExplain(t *te
 		t.Errorf("doctor finds %q", found)
 	}
 	if text := runCommand(t, "explain", "a", "--nats", s.URL); !strings.Contains(text, "the orchestrator cannot load its definition "+hash[:12]) {
+		t.Errorf("explain prints\n%s", text)
+	}
+}
+
+func TestTheFaultOfTheForgeThatTheGatewayMetIsNamedWithoutAFlag(t *testing.T) {
+	s := natstest.Start(t, natstest.Options{})
+	orchestratortest.Start(t, s.URL, 1, orchestratortest.Settings{})
+	if found := examinedNATS(t, s.URL); found["forge of the gateway"] != "" {
+		t.Errorf("without a gateway doctor finds %q", found["forge of the gateway"])
+	}
+	answer := make(chan string, 2)
+	answer <- `{"config": null}`
+	answer <- `{"config": null, "fault": "the forge does not answer"}`
+	nc := s.Connect(t)
+	_, err := nc.Subscribe(subject.Configuration, func(m *nats.Msg) { _ = m.Respond([]byte(<-answer)) })
+	if err = errors.Join(err, nc.Flush()); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, examinedNATS(t, s.URL), map[string]string{"forge of the gateway": "ok it answered"})
+	expect(t, examinedNATS(t, s.URL), map[string]string{"forge of the gateway": "fail the forge does not answer"})
+}
+
+// A comment that the forge refuses is delivered again and again.
+func TestTheDoctorNamesCommentsThatAreOwed(t *testing.T) {
+	s := natstest.Start(t, natstest.Options{})
+	orchestratortest.Start(t, s.URL, 1, orchestratortest.Settings{})
+	expect(t, examinedNATS(t, s.URL), map[string]string{"comments": "ok none is owed"})
+	c := client.New(s.Connect(t), "operator:ann")
+	if _, err := c.Open(t.Context(), "", "issue", "a", instance.Issue{Title: "t"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Override(t.Context(), "a", "failed", "by hand"); err != nil {
+		t.Fatal(err)
+	}
+	consumer, err := s.JetStream(t).Consumer(t.Context(), subject.EventStream, subject.Endings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		m, err := consumer.Next()
+		if err == nil {
+			err = m.Nak()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := consumer.Next(); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, examinedNATS(t, s.URL), map[string]string{"comments": "warn 1 comment for people could not be posted"})
+}
+
+func TestABrainThatIsSilentIsNamedByDoctorAndExplain(t *testing.T) {
+	s := natstest.Start(t, natstest.Options{})
+	orchestratortest.Start(t, s.URL, 1, orchestratortest.Settings{})
+	expect(t, examinedNATS(t, s.URL), map[string]string{"work": "ok none came back"})
+	c := client.New(s.Connect(t), "operator:ann")
+	opened, err := c.Open(t.Context(), "", "issue", "a", instance.Issue{Title: "t"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	claimed, err := c.DoAs(t.Context(), "pm", "claim", &pb.Command{Instance: "a", Action: &pb.Command_Claim{Claim: &pb.Claim{
+		Agent: "pm-1", Work: opened.GetInstance().GetWork(), LeaseMs: 60_000}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const silent = "the brain was stopped after printing nothing for 10m0s (idle time limit)"
+	if _, err := c.DoAs(t.Context(), "pm", "release", &pb.Command{Instance: "a", Action: &pb.Command_Release{Release: &pb.Release{
+		Token: claimed.GetToken(), Reason: silent, Fault: true}}}); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, examinedNATS(t, s.URL), map[string]string{"work": "warn 1 piece of work came back because of the machinery: a in received, pm-1 gave it back"})
+	if found := examinedNATS(t, s.URL)["work"]; !strings.Contains(found, silent) {
+		t.Errorf("doctor finds %q", found)
+	}
+	if text := strings.Join(strings.Fields(runCommand(t, "explain", "a", "--nats", s.URL)), " "); !strings.Contains(text, silent) {
 		t.Errorf("explain prints\n%s", text)
 	}
 }

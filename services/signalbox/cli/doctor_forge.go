@@ -27,6 +27,21 @@ type forgeFlags struct {
 	Repo            []string `name:"repo" placeholder:"OWNER/NAME" help:"Repository there, or a pattern such as acme/*, as of the gateway; without --forge-url a directory. May be repeated."`
 }
 
+// gateway says how the forge is by the gateway's newest request. It says nothing where no gateway
+// answers, or none of this version.
+func (s system) gateway(ctx context.Context, e *checkup) {
+	within, cancel := context.WithTimeout(ctx, min(e.patience, configuredWithin))
+	defer cancel()
+	fault, err := forgeside.RequestFault(within, s.nats)
+	switch {
+	case err != nil:
+	case fault != "":
+		e.say(failed("forge of the gateway", fault, "nothing new is taken up and nothing is delivered meanwhile; --forge-url with its token checks more"))
+	default:
+		e.say(finding{"forge of the gateway", fine, "it answered the newest request", ""})
+	}
+}
+
 // forge checks the forge, its token, its clock and the repositories.
 func (c forgeFlags) forge(ctx context.Context, e *checkup) {
 	if c.URL == "" {
