@@ -113,6 +113,19 @@ func TestWhatIsInTheWayIsPutToPeople(t *testing.T) {
 	}
 }
 
+// The log is restored from before the pull request: the run begins again.
+func TestAPullRequestThatTheLogDoesNotKnowIsPutToPeopleBeforeCodeIsBrought(t *testing.T) {
+	w := newEnv(t)
+	if _, err := w.Work(t.Context(), w.approved()); err != nil {
+		t.Fatal(err)
+	}
+	w.restart()
+	plea := new(agent.ErrEscalate)
+	if r, err := w.Work(t.Context(), w.asked()); !errors.As(err, &plea) || !plea.RequiresHuman || !strings.Contains(plea.Reason, "is mine") {
+		t.Errorf("it ended with %+v, %v", r, err)
+	}
+}
+
 func TestWhoIsAskedBringsTheCode(t *testing.T) {
 	w := newEnv(t)
 	r, err := w.Work(w.Context(), w.asked())

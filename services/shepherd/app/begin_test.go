@@ -109,6 +109,23 @@ func TestAPullRequestThatTheLogDoesNotKnowIsPutToPeopleBeforeADeveloperIsPaid(t 
 	}
 }
 
+func TestAPersonsPullRequestThatComesDuringTheWorkIsPutToPeopleBeforeOursIsOpened(t *testing.T) {
+	w := newEnv(t)
+	issue := w.eve.issue("Say hello")
+	w.bob.pushesNew("hi", "hi.txt", "hi\n")
+	w.does(func(agent.Job) change {
+		w.bob.do("POST", "/pulls", object{"title": "Hi", "head": "hi", "base": "trunk", "body": "Fixes #1"})
+		return change{file: "x.txt", text: "x\n"}
+	})
+	in := w.begin("US-1", issue).escalated()
+	if e := in.GetEscalations()[0]; in.GetState() != "committed" || !strings.HasPrefix(e.GetReason(), "pull request #2 of bob is open and closes this issue") {
+		t.Errorf("in %s it is put to people: %v", in.GetState(), e)
+	}
+	if status, _ := w.ann.try("GET", "/branches/signalbox/story-us-1", nil); status != 404 {
+		t.Errorf("its branch is answered %d", status)
+	}
+}
+
 func TestWhereNobodyLooksForDuplicatesTheCodeIsBroughtAllTheSame(t *testing.T) {
 	w := newEnv(t, "check_duplicates: false")
 	issue := w.eve.issue("Say hello")

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	maxExamined = 50 // pieces of work whose last fault is looked for
-	maxNamed    = 3  // of those with one
+	maxWork   = 50 // pieces of work whose last fault is looked for
+	maxFaults = 3  // of those with one
 )
 
 // faults names the work that came back because of the machinery, such as a brain that printed
@@ -25,7 +25,7 @@ func (s system) faults(ctx context.Context, env *term.Env) finding {
 	var named []string
 	examined, faulty := 0, 0
 	for _, one := range all {
-		if one.GetWorker() == "" || examined == maxExamined {
+		if one.GetWorker() == "" || examined == maxWork {
 			continue
 		}
 		examined++
@@ -46,7 +46,7 @@ func (s system) faults(ctx context.Context, env *term.Env) finding {
 		default:
 			continue
 		}
-		if faulty++; faulty <= maxNamed {
+		if faulty++; faulty <= maxFaults {
 			named = append(named, fmt.Sprintf("%s in %s, %s", in.Instance, in.State, why))
 		}
 	}
