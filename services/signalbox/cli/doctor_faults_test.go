@@ -174,8 +174,8 @@ func TestABrainThatIsSilentIsNamedByDoctorAndExplain(t *testing.T) {
 		t.Fatal(err)
 	}
 	const silent = "the brain was stopped after printing nothing for 10m0s (idle time limit)"
-	if _, err := c.DoAs(t.Context(), "pm", "release", &pb.Command{Instance: "a", Action: &pb.Command_Release{Release: &pb.Release{
-		Token: claimed.GetToken(), Reason: silent, Fault: true}}}); err != nil {
+	if _, err := c.DoAs(t.Context(), "pm", "fail", &pb.Command{Instance: "a", Action: &pb.Command_Fail{Fail: &pb.Fail{
+		Token: claimed.GetToken(), Reason: silent}}}); err != nil {
 		t.Fatal(err)
 	}
 	expect(t, examinedNATS(t, s.URL), map[string]string{"work": "warn 1 piece of work came back because of the machinery: a in received, pm-1 gave it back"})
