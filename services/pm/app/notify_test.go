@@ -132,12 +132,12 @@ func TestAnEndingWaitsForAForgeThatIsAway(t *testing.T) {
 func TestACommentThatTheForgeRefusesStaysOwedHoweverOftenItIsTried(t *testing.T) {
 	g := newNotifyEnvOf(t, orchestratortest.Settings{MaxDeliver: 1}) // work is a dead letter after its first try
 	tries := make(chan struct{}, 100)
-	g.forge.Fail(func(r *http.Request) *local.Fault {
+	g.forge.Fail(func(r *http.Request) *localforge.Fault {
 		if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/comments") {
 			return nil
 		}
 		tries <- struct{}{}
-		return &local.Fault{Status: http.StatusForbidden}
+		return &localforge.Fault{Status: http.StatusForbidden}
 	})
 	defer g.notifies()()
 	g.ends("acme/widgets/1", "failed", "the budget is spent", wire.Issue(g.issue))

@@ -148,7 +148,7 @@ func TestAPullRequestIsOpenedOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newEnv(t)
-			w.forge.Fail(func(r *http.Request) *local.Fault {
+			w.forge.Fail(func(r *http.Request) *localforge.Fault {
 				beforeWork := r.URL.Query().Get("state") == "all"
 				if r.Method != c.method || !strings.HasSuffix(r.URL.Path, c.path) || beforeWork {
 					return nil
