@@ -8,7 +8,9 @@ PACKAGES := ./...
 # Where goroutines meet: what `make race` and `make check` run under the race detector.
 CONCURRENT := ./pkg/agent ./pkg/engine ./pkg/service $(addsuffix /...,$(addprefix ./,pkg/engine/client pkg/engine/dispatch pkg/engine/enginetest pkg/engine/eventstore pkg/engine/projection pkg/service/embedded services/orchestrator pkg/testkit/faultproxy))
 # What takes longest, to begin with: nothing else is left to run beside the last.
-LONGEST := $(addprefix ./services/,e2e shepherd/app signalbox/cli signalbox/bench pm/app)
+LONGEST := $(addprefix ./,services/e2e services/shepherd/app pkg/agent/role services/signalbox/resolve services/signalbox/cli \
+	docs pkg/agent/environment pkg/engine/eventstore/jetstream services/signalbox/allinone services/gateway/app services/pm/app \
+	services/signalbox/bench pkg/agent/workspace pkg/agent/sandbox pkg/localforge)
 # `make test RUN=Handle` narrows, `make test FLAGS=-count=1` adds.
 RUN   ?=
 FLAGS ?=
@@ -42,7 +44,12 @@ up: ## run everything in one process until interrupted
 
 ## Tests
 
+# A version manager's shim runs for ten times as long as the python3 that it starts, and the tests start
+# some hundreds. They take the next one of PATH instead, if that has pip.
+UNSHIMMED = $(shell printf '%s' "$$PATH" | tr ':' '\n' | grep -v '/shims$$' | paste -sd: -)
+
 .PHONY: test
+test: export PATH := $(if $(shell PATH='$(UNSHIMMED)' python3 -m pip --version 2>/dev/null),$(UNSHIMMED),$(PATH))
 test: ## run all tests
 	$(TEST) -timeout=30m $(LONGEST) $(PACKAGES)
 
