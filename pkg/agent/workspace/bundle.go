@@ -50,7 +50,7 @@ func (c *Cache) obtain(ctx context.Context, r repository, bundles []string, comm
 			continue
 		}
 		// A commit between two bundles' ends has no reference yet.
-		if _, err := r.git.Run(ctx, "update-ref", keep(commit), commit); err != nil {
+		if err := r.keep(ctx, commit); err != nil {
 			return infra(err, "commit %s of %s is not in its bundles %s", commit, r.name, strings.Join(bundles, ", "))
 		}
 	}
@@ -73,6 +73,12 @@ func (r repository) holds(ctx context.Context, commits ...string) bool {
 		r.kept.Store(file, nil)
 	}
 	return true
+}
+
+// keep makes the reference of a commit whose whole history is cached.
+func (r repository) keep(ctx context.Context, commit string) error {
+	_, err := r.git.Run(ctx, "update-ref", keep(commit), commit)
+	return err
 }
 
 func (c *Cache) unbundle(ctx context.Context, r repository, name string) (err error) {

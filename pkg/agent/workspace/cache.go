@@ -195,7 +195,7 @@ func (r repository) open(ctx context.Context) (*os.File, error) {
 		return nil, err
 	}
 	if !r.made() {
-		err = r.make(ctx)
+		err = r.make()
 	}
 	if err == nil {
 		err = errors.Join(r.strip(), seal(filepath.Join(r.dir, "config"), bare))
@@ -239,15 +239,22 @@ func (r repository) made() bool {
 	return true
 }
 
-// make creates the repository in another directory and renames it, since git may
+// make creates the repository in another directory and renames it, since the process may
 // be killed half-way.
-func (r repository) make(ctx context.Context) error {
+func (r repository) make() error {
 	half := strings.TrimSuffix(r.dir, ".git") + ".new"
 	if err := errors.Join(os.RemoveAll(half), os.RemoveAll(r.dir)); err != nil {
 		return err
 	}
-	if _, err := runner("").Run(ctx, "init", "--quiet", "--bare", "--template=", half); err != nil {
-		return err
+	for _, part := range []string{"objects/info", "objects/pack", "refs/heads", "refs/tags"} {
+		if err := os.MkdirAll(filepath.Join(half, part), 0o755); err != nil {
+			return err
+		}
+	}
+	for name, text := range map[string]string{"HEAD": "ref: refs/heads/main\n", "config": bare} {
+		if err := os.WriteFile(filepath.Join(half, name), []byte(text), 0o644); err != nil {
+			return err
+		}
 	}
 	return os.Rename(half, r.dir)
 }

@@ -37,7 +37,7 @@ func (t *Tree) Commit(ctx context.Context, message string, trailers ...string) (
 	if err != nil || head == t.Head {
 		return head, false, err
 	}
-	if _, err := t.repo.git.Run(ctx, "update-ref", keep(head), head); err != nil {
+	if err := t.repo.keep(ctx, head); err != nil {
 		return "", false, infra(err, "commit")
 	}
 	t.Head = head

@@ -69,7 +69,7 @@ func (c *Cache) Join(ctx context.Context, m Meeting) (Joined, error) {
 			return Joined{}, infra(err, "join %s with %s", m.Head, j.Theirs)
 		}
 	}
-	if _, err := r.git.Run(ctx, "update-ref", keep(j.Head), j.Head); err != nil {
+	if err := r.keep(ctx, j.Head); err != nil {
 		return Joined{}, infra(err, "join")
 	}
 	if r.contains(ctx, m.Base, j.Head) {

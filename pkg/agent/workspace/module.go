@@ -114,12 +114,19 @@ func (r repository) belongings(ctx context.Context, head string) ([]string, erro
 // tagless reports whether the repository has no tag for certain: git never packed its references,
 // and there is no file of one.
 func (r repository) tagless() bool {
-	_, err := os.Lstat(filepath.Join(r.dir, "packed-refs"))
-	if !errors.Is(err, fs.ErrNotExist) {
-		return false
-	}
 	tags, err := os.ReadDir(filepath.Join(r.dir, "refs", "tags"))
-	return len(tags) == 0 && (err == nil || errors.Is(err, fs.ErrNotExist))
+	return r.absent("packed-refs") && len(tags) == 0 && (err == nil || errors.Is(err, fs.ErrNotExist))
+}
+
+// absent reports whether the repository has no such file and, if that is of a reference, no such
+// reference for certain.
+func (r repository) absent(name string) bool {
+	for _, file := range []string{name, "packed-refs"} {
+		if _, err := os.Lstat(filepath.Join(r.dir, file)); !errors.Is(err, fs.ErrNotExist) {
+			return false
+		}
+	}
+	return true
 }
 
 // maxDeep is how deep submodules of submodules are followed.

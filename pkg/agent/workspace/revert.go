@@ -98,7 +98,7 @@ func (c *Cache) revert(ctx context.Context, repo repository, r Reversal, before,
 	if err != nil || now == names[0] {
 		return Reverted{Undone: err == nil}, err
 	}
-	if _, err := repo.git.Run(ctx, "update-ref", keep(head), head); err != nil {
+	if err := repo.keep(ctx, head); err != nil {
 		return out, err
 	}
 	bundle, err := c.put(ctx, repo, r.Base, head)
@@ -127,7 +127,7 @@ func (c *Cache) merged(ctx context.Context, m Merged) (r repository, before, tip
 	if !r.contains(ctx, tip, m.Commit) {
 		return r, "", "", fmt.Errorf("%w: %s is at %.7s, without %.7s", ErrNotContained, m.Branch, tip, m.Commit)
 	}
-	if _, err := r.git.Run(ctx, "update-ref", keep(tip), tip); err != nil {
+	if err := r.keep(ctx, tip); err != nil {
 		return r, "", "", infra(err, "look at the merge %s", m.Commit)
 	}
 	if before, err = r.before(ctx, m); err != nil {

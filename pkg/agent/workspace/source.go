@@ -65,7 +65,7 @@ func (c *Cache) Snapshot(ctx context.Context, repo string, from Remote, branch s
 	if err := c.modules(ctx, r, from, base); err != nil {
 		return "", "", infra(err, "snapshot of %s", repo)
 	}
-	if _, err = r.git.Run(ctx, "update-ref", keep(base), base); err != nil {
+	if err = r.keep(ctx, base); err != nil {
 		return "", "", infra(err, "snapshot of %s", repo)
 	}
 	if name := objectName(repo, "", base); c.has(ctx, name) {
@@ -102,8 +102,10 @@ const (
 // fetch fetches one reference and returns its commit.
 func (r repository) fetch(ctx context.Context, g git.Runner, url, ref, into string, tags tagging) (string, error) {
 	// The reference of an earlier fetch would hide that this one left it out.
-	if _, err := r.git.Run(ctx, "update-ref", "-d", into); err != nil {
-		return "", err
+	if !r.absent(into) {
+		if _, err := r.git.Run(ctx, "update-ref", "-d", into); err != nil {
+			return "", err
+		}
 	}
 	args := []string{"fetch", "--quiet", "--no-write-fetch-head", "--recurse-submodules=no"}
 	if !tags {
