@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/signalbox/signalbox/pkg/service/httpserver"
 )
 
 // signInPath is where a link signs in. It is no name of a repository: settings is reserved.
@@ -34,7 +36,7 @@ type Sessions struct {
 type grant struct {
 	token string
 	until time.Time
-	user  string // of this machine, whose process began the session: see systemUser
+	user  string // of this machine, whose process began the session: see httpserver.SystemUser
 }
 
 // NewSessions returns no sessions yet. now is the clock.
@@ -72,7 +74,7 @@ func (s *Sessions) signIn(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodHead {
 		return // a program that looks at links does not use them up
 	}
-	id, ok := s.take(r.URL.Query().Get("code"), systemUser(r))
+	id, ok := s.take(r.URL.Query().Get("code"), httpserver.SystemUser(r))
 	if !ok {
 		http.Error(w, "This link has been used or is too old. The next start of `signalbox up` prints a new one; the token signs in, too.", http.StatusForbidden)
 		return
@@ -94,7 +96,7 @@ func (s *Sessions) signed(h http.Handler, refused func(r *http.Request, why stri
 			ok = ok && s.now().Before(g.until)
 			switch {
 			case !ok:
-			case g.user != systemUser(r):
+			case g.user != httpserver.SystemUser(r):
 				refused(r, "the session is that of another user of this machine")
 			default:
 				r = r.Clone(r.Context())

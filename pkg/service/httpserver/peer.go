@@ -1,4 +1,4 @@
-package web
+package httpserver
 
 import (
 	"bufio"
@@ -13,9 +13,9 @@ import (
 	"strings"
 )
 
-// systemUser returns the id of the user of this machine whose process sent the request. It is
+// SystemUser returns the id of the user of this machine whose process sent the request. It is
 // empty where the system does not say: for a request from another machine, and not on Linux.
-func systemUser(r *http.Request) string {
+func SystemUser(r *http.Request) string {
 	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if !ok {
 		return ""
