@@ -109,3 +109,16 @@ func TestNoTwoBoxesOverlap(t *testing.T) {
 		}
 	}
 }
+
+func TestThePathOfAnInstanceIsMarkedInItsDrawing(t *testing.T) {
+	d := loaded(t, small)
+	got := string(SVGOf(d, Path{Here: "waiting", Moves: map[[2]string]int{{"open", "waiting"}: 2, {"open", "nowhere"}: 1}}))
+	for _, want := range []string{
+		`id="state-open" class="state work left"`, `id="state-waiting" class="state wait here"`, `id="state-done" class="state final"`,
+		`<path class="made" d=`, "open → waiting (made 2×)",
+	} {
+		if strings.Count(got, want) != 1 {
+			t.Errorf("%q is not there once:\n%s", want, got)
+		}
+	}
+}

@@ -12,7 +12,17 @@ import (
 // border if it is final. A move is a curve, dashed where the source does not have it. A
 // state's group has the id "state-NAME" and its kind as class, so that a page can point at
 // where an instance is.
-func SVG(d *Definition) []byte {
+func SVG(d *Definition) []byte { return SVGOf(d, Path{}) }
+
+// Path is the way of one instance through its lifecycle.
+type Path struct {
+	Here  string            // the state that it is in; empty: none is marked
+	Moves map[[2]string]int // how often it moved, by from and to
+}
+
+// SVGOf is SVG with the path of an instance: the state that it is in has the class "here", a
+// state that it has left "left", and a move that it made "made". A page chooses how they look.
+func SVGOf(d *Definition, path Path) []byte {
 	l := newLayout(d)
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" font-family="DejaVu Sans Mono, Menlo, monospace" font-size="12">
@@ -22,18 +32,32 @@ func SVG(d *Definition) []byte {
 <g class="moves" fill="none" stroke-width="1.2" marker-end="url(#tip)">
 `, l.width, l.height, html.EscapeString(d.Name))
 	for _, e := range l.edges {
-		e.draw(&b)
+		e.draw(&b, path.Moves[[2]string{e.path[0].state.Name, e.To}])
 	}
 	b.WriteString("</g>\n")
 	roles := d.Roles()
 	for _, s := range d.States {
-		l.boxes[s.Name].draw(&b, slices.Index(roles, s.Owner), s.Name == d.Initial)
+		l.boxes[s.Name].draw(&b, slices.Index(roles, s.Owner), s.Name == d.Initial, path.class(s.Name))
 	}
 	b.WriteString("</svg>\n")
 	return b.Bytes()
 }
 
-func (e edge) draw(b *bytes.Buffer) {
+// class returns the class of a state on the path, after a space; "" for one that is not on it.
+func (p Path) class(state string) string {
+	if state == p.Here {
+		return " here"
+	}
+	for move := range p.Moves {
+		if move[0] == state {
+			return " left"
+		}
+	}
+	return ""
+}
+
+// draw draws the move, which an instance made so often.
+func (e edge) draw(b *bytes.Buffer, made int) {
 	from, to := e.path[0], e.path[len(e.path)-1]
 	stroke, dash := "#667", ""
 	switch {
@@ -50,7 +74,12 @@ func (e edge) draw(b *bytes.Buffer) {
 		dash = ` stroke-dasharray="5 4"`
 		title += " (added: " + e.Added + ")"
 	}
-	b.WriteString(`<path d="`)
+	class := ""
+	if made > 0 {
+		class = `class="made" `
+		title += fmt.Sprintf(" (made %d×)", made)
+	}
+	b.WriteString(`<path ` + class + `d="`)
 	for i, n := range e.path[:len(e.path)-1] {
 		next := e.path[i+1]
 		x1, y1 := n.end(next, true)
@@ -69,7 +98,7 @@ func (e edge) draw(b *bytes.Buffer) {
 	fmt.Fprintf(b, `" stroke="%s"%s><title>%s</title></path>`+"\n", stroke, dash, html.EscapeString(title))
 }
 
-func (n *node) draw(b *bytes.Buffer, role int, initial bool) {
+func (n *node) draw(b *bytes.Buffer, role int, initial bool, class string) {
 	s := n.state
 	fill, border := "#eee", 1.0
 	switch s.Kind {
@@ -81,8 +110,8 @@ func (n *node) draw(b *bytes.Buffer, role int, initial bool) {
 	if initial {
 		border = 2.5
 	}
-	fmt.Fprintf(b, `<g id="state-%s" class="state %s"><title>%s</title><rect x="%.0f" y="%.0f" width="%.0f" height="%.0f" rx="7" fill="%s" stroke="#333" stroke-width="%.1f"/>`,
-		s.Name, s.Kind, html.EscapeString(s.caption()), n.x, n.y, n.w, n.h, fill, border)
+	fmt.Fprintf(b, `<g id="state-%s" class="state %s%s"><title>%s</title><rect x="%.0f" y="%.0f" width="%.0f" height="%.0f" rx="7" fill="%s" stroke="#333" stroke-width="%.1f"/>`,
+		s.Name, s.Kind, class, html.EscapeString(s.caption()), n.x, n.y, n.w, n.h, fill, border)
 	if s.Kind == Final {
 		fmt.Fprintf(b, `<rect x="%.0f" y="%.0f" width="%.0f" height="%.0f" rx="5" fill="none" stroke="#333"/>`, n.x+3, n.y+3, n.w-6, n.h-6)
 	}

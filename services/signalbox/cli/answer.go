@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nats-io/nuid"
-
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	"github.com/signalbox/signalbox/pkg/service"
@@ -54,7 +52,7 @@ func (c answerCommand) Run(ctx context.Context, env *term.Env) error {
 		return c.resolve(ctx, env, held.Number, body)
 	}
 	return c.call(ctx, env, func(ctx context.Context, s system) error {
-		reply, err := s.Signal(ctx, c.ID, "commented", nuid.Next(), env.User, map[string]string{"body": body, "operator": "true"})
+		reply, err := s.Answer(ctx, c.ID, 0, body)
 		if err != nil {
 			return err
 		}
@@ -69,7 +67,7 @@ func (c answerCommand) Run(ctx context.Context, env *term.Env) error {
 // resolve resolves an escalation.
 func (c answerCommand) resolve(ctx context.Context, env *term.Env, escalation int, body string) error {
 	return c.call(ctx, env, func(ctx context.Context, s system) error {
-		reply, err := s.Resolve(ctx, c.ID, int32(escalation), body)
+		reply, err := s.Answer(ctx, c.ID, int32(escalation), body)
 		if err != nil {
 			return err
 		}

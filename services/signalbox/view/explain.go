@@ -69,7 +69,7 @@ func Explain(env *term.Env, def *workflow.Definition, in Instance) Explanation {
 		Always: []Rule{}, Rules: []Rule{}, Signals: []Rule{}, Next: []string{}, Gates: []Rule{}, Limits: []Rule{}, Checks: []Check{},
 		head: in.Head,
 	}
-	e.Why, e.Help = why(env, in)
+	e.Why, e.Help = Why(env, in)
 	e.Questions = some(in.Open())
 	if e.Help == nil {
 		e.Help = []string{}
@@ -169,8 +169,8 @@ func (in Instance) failedLast() string {
 	return strings.Join(said, "\n")
 }
 
-// why returns in a sentence why the instance does not move, and commands that help.
-func why(env *term.Env, in Instance) (string, []string) {
+// Why returns in a sentence why the instance does not move, and commands that help.
+func Why(env *term.Env, in Instance) (string, []string) {
 	help := func(commands ...string) []string {
 		for i, c := range commands {
 			verb, rest, _ := strings.Cut(c, " ")
@@ -282,6 +282,11 @@ func (in Instance) after() int {
 		}
 	}
 	return n
+}
+
+// Follows reports whether the instance comes after one that has not ended.
+func (in Instance) Follows() bool {
+	return slices.ContainsFunc(in.Links, func(l Link) bool { return l.Kind == string(instance.After) && !l.Ended })
 }
 
 // open reports whether the instance waits for the end of the linked one.

@@ -67,11 +67,11 @@ func (e Event) headline(env *term.Env) string {
 	case "moved":
 		return term.Line(e.From) + " → " + env.Paint(e.toStyle(), term.Line(e.To))
 	}
-	return env.Paint(e.style(), e.name())
+	return env.Paint(e.style(), e.Name())
 }
 
-// name returns the name of the event with the number of its question or escalation.
-func (e Event) name() string {
+// Name returns the name of the event with the number of its question or escalation.
+func (e Event) Name() string {
 	switch {
 	case e.Number == 0:
 		return e.Event

@@ -22,6 +22,9 @@ func (p page) proof(proof instance.Proof) {
 	}
 }
 
+// Differences lists how the tests of the change differ from those of the base, a kind a line.
+func (in Instance) Differences() []string { return differences(in.proof.Judgement) }
+
 // differences lists how the tests of a change differ from those of the base, a kind a line.
 func differences(j verdict.Judgement) (lines []string) {
 	for _, kind := range []struct {

@@ -18,7 +18,7 @@ func Line(env *term.Env, e Event, took time.Duration, named bool) {
 	case "moved":
 		what = term.Line(e.From) + " → " + env.Paint(e.toStyle(), e.To)
 	case "asked", "answered", "paused", "resumed", "cancelled", "reopened", "gate_refused", "statement_refused", "proposal_refused", "loop_detected":
-		what = env.Paint(e.style(), e.name())
+		what = env.Paint(e.style(), e.Name())
 	default:
 		return
 	}
