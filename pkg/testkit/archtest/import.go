@@ -19,6 +19,10 @@ const allForge = "signalbox-github"
 // only: it is not deployed, holds no credentials and cannot be imported.
 const harness = "services/e2e"
 
+// presentation lists the packages of the all-in-one that make texts for people of an instance.
+// The console imports them, so that a page and a terminal print one thing.
+var presentation = []string{"services/signalbox/view", "services/signalbox/term"}
+
 // orchestratorTest runs a real orchestrator within a test. Tests of the
 // orchestrator's clients import it.
 const orchestratorTest = "services/orchestrator/orchestratortest"
@@ -126,12 +130,13 @@ func layers(t *tree) []Violation {
 }
 
 // services reports each import of a service by a package or another service. The
-// all-in-one and the harness may import services; tests may import
-// orchestratorTest.
+// all-in-one and the harness may import services; the console may import presentation;
+// tests may import orchestratorTest.
 func services(t *tree) []Violation {
 	return t.each("services", func(f *file, imported string) string {
 		mine, other := serviceOf(f.dir), serviceOf(t.local(imported))
-		if other == "" || mine == other || mine == allInOne || mine == allForge && slices.Contains(forgeSide, other) || f.test && (within(f.dir, harness) || t.local(imported) == orchestratorTest) {
+		if other == "" || mine == other || mine == allInOne || mine == allForge && slices.Contains(forgeSide, other) || f.test && (within(f.dir, harness) || t.local(imported) == orchestratorTest) ||
+			mine == "console" && within(t.local(imported), presentation...) {
 			return ""
 		}
 		return "services/" + other + " is a deployable, not a library; what is shared belongs in pkg"

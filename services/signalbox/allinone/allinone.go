@@ -25,6 +25,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/service/access"
 	"github.com/signalbox/signalbox/pkg/service/embedded"
 	"github.com/signalbox/signalbox/pkg/service/httpserver"
+	console "github.com/signalbox/signalbox/services/console/app"
 	gateway "github.com/signalbox/signalbox/services/gateway/app"
 	orchestrator "github.com/signalbox/signalbox/services/orchestrator/app"
 	planmanager "github.com/signalbox/signalbox/services/plan-manager/app"
@@ -65,12 +66,20 @@ type Config struct {
 	Repos map[string]Source // initial repositories of the local forge, by owner/name
 	Watch []string          // repositories on Forge to poll
 
+	// Console is HOST:PORT where the console is served; empty: there is none. Operator is the
+	// person in whose name it acts, "operator:ann".
+	Console  string
+	Operator string
+
 	Alone    bool // no agents run outside this process
 	Observer agent.Observer
 	// Main is called when all parts are ready. The system stops when it returns;
 	// if it is nil, when ctx ends.
 	Main func(ctx context.Context, s *System) error
 }
+
+// linkFile is the file of the data directory that has a link which signs in to the console.
+const linkFile = "console.link"
 
 // lease is the default of Config.AckWait. It is short, so that the next start after
 // a kill does not wait long for the leases of the killed agents to lapse.
@@ -89,6 +98,8 @@ type System struct {
 	Login string // path of the password of service.LocalUser, for other processes of this person
 	Forge *Forge // nil if Config.Forge has a URL
 	Log   *slog.Logger
+	// Console is the console; nil: there is none.
+	Console *console.Console
 	// Sandbox is how brains and tests are confined.
 	Sandbox sandbox.Sandbox
 
@@ -210,6 +221,11 @@ func (c Config) setup(ctx context.Context, h *service.Host, s *System, defs []*w
 	}
 	if err := (planmanager.Settings{Workflow: "task"}).Setup(ctx, h); err != nil {
 		return err
+	}
+	if c.Console != "" {
+		if s.Console, err = (console.Settings{Listen: c.Console, LinkFile: filepath.Join(c.Dir, linkFile)}).Setup(ctx, h, c.Operator); err != nil {
+			return err
+		}
 	}
 	if c.Main != nil {
 		h.Add("main", func(ctx context.Context) error { return c.Main(ctx, s) })

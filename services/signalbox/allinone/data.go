@@ -19,7 +19,7 @@ var ErrForeign = errors.New("others may have written what is in it")
 
 // owned are the names of what a system keeps in its data directory. It believes these files:
 // tokens, addresses, git repositories with their configuration, the log.
-var owned = []string{"forge", "log", "signalbox.log", "watermark", "work"}
+var owned = []string{linkFile, "forge", "log", "signalbox.log", "watermark", "work"}
 
 // OpenData makes the data directory, if there is none, and opens the file of the services' logs
 // in it. It is a usage error, ErrForeign, if the directory belongs to another user, if others

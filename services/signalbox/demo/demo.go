@@ -17,6 +17,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 	"github.com/signalbox/signalbox/pkg/engine/client"
 	"github.com/signalbox/signalbox/pkg/service"
+	console "github.com/signalbox/signalbox/services/console/app"
 	"github.com/signalbox/signalbox/services/signalbox/allinone"
 	"github.com/signalbox/signalbox/services/signalbox/narrator"
 	"github.com/signalbox/signalbox/services/signalbox/term"
@@ -69,6 +70,7 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 	}
 	err = allinone.Run(ctx, allinone.Config{
 		Dir: dir, Log: log, Flags: service.Flags{Grace: 20 * time.Second}, Workflow: "issue", Every: 200 * time.Millisecond,
+		Console: console.DefaultListen, Operator: env.User,
 		Repos: map[string]allinone.Source{repo: {Dir: scripts.repo}}, Login: "ann", Observer: n, Main: s.run,
 		Agents: role.Settings{Sandbox: mode, Brain: []string{
 			"developer=exec:sh " + scripts.developer, "tester.creating_tests=exec:sh " + scripts.tester,

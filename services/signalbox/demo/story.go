@@ -30,6 +30,9 @@ type story struct {
 
 // run is the Main of the system.
 func (s *story) run(ctx context.Context, system *allinone.System) error {
+	if system.Console != nil {
+		s.n.Say("console: %s (signs in once)", system.Console.SignInLink())
+	}
 	reporter, err := github.New(github.Config{BaseURL: system.Forge.API(), Token: system.Forge.Secret})
 	if err != nil {
 		return err
@@ -65,7 +68,30 @@ func (s *story) run(ctx context.Context, system *allinone.System) error {
 	if err != nil {
 		return err
 	}
-	return s.prove(ctx, c, system, id)
+	if err := s.prove(ctx, c, system, id); err != nil {
+		return err
+	}
+	return s.look(ctx, system)
+}
+
+// lookFor is how long the console stays open after the end.
+const lookFor = 10 * time.Minute
+
+// look leaves the console open until a person presses Enter, where one looks: on a terminal, and
+// not in a CI job.
+func (s *story) look(ctx context.Context, system *allinone.System) error {
+	if system.Console == nil || !s.env.Person || !s.env.Terminal || os.Getenv("CI") != "" {
+		return nil
+	}
+	s.n.Say("")
+	s.n.Say("The console is open for %s more: %s", narrator.Duration(lookFor), system.Console.SignInLink())
+	s.n.Say("Press Enter to end it.")
+	looking, stop := context.WithTimeout(ctx, lookFor)
+	defer stop()
+	if _, err := s.env.ReadLine(looking); err != nil && looking.Err() == nil {
+		return err
+	}
+	return nil // a person who interrupts it has seen the end
 }
 
 // report returns the issue that the reporter opens.

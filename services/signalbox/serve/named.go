@@ -7,6 +7,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent/roles"
 	"github.com/signalbox/signalbox/pkg/service"
+	console "github.com/signalbox/signalbox/services/console/app"
 	orchestrator "github.com/signalbox/signalbox/services/orchestrator/app"
 	planmanager "github.com/signalbox/signalbox/services/plan-manager/app"
 )
@@ -21,6 +22,9 @@ func Services() []service.Main {
 // that is called tester, until it ends. ok is false if it was called for the command line.
 func Named(ctx context.Context) (code int, ok bool) {
 	all := Services()
+	if program := filepath.Base(os.Args[0]); program == service.ImageName || program == console.Main().Name {
+		all = append(all, console.Main()) // signalbox console is a command: it prints the link
+	}
 	if filepath.Base(os.Args[0]) == service.ImageName {
 		return service.Multicall(ctx, all), true
 	}

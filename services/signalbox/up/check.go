@@ -51,7 +51,7 @@ func (c Command) check(ctx context.Context, config allinone.Config) error {
 
 // checkAddresses returns a usage error for a flag that is no address to listen at.
 func (c Command) checkAddresses() error {
-	for _, one := range [][2]string{{"--listen", c.Listen}, {"--web", c.Web}, {"--http", c.HTTP}, {"--webhook", c.Webhook.Addr}} {
+	for _, one := range [][2]string{{"--listen", c.Listen}, {"--web", c.Web}, {"--http", c.HTTP}, {"--console", c.Console}, {"--webhook", c.Webhook.Addr}} {
 		if err := service.CheckAddress(one[0], one[1]); err != nil {
 			return err
 		}

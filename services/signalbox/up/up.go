@@ -52,7 +52,8 @@ type Command struct {
 	Every  time.Duration `name:"every" placeholder:"DURATION" help:"How often the forge is asked for changes. Default: 2s, with --forge-url 10s, with --webhook 10m."`
 	Status pm.Status     `embed:""`
 	gateway.Webhook
-	HTTP string `name:"http" placeholder:"HOST:PORT" default:"127.0.0.1:0" help:"Where /metrics, /healthz and /readyz are served; ${default} by default."`
+	Console string `name:"console" default:"127.0.0.1:4280" placeholder:"HOST:PORT" help:"Loopback address where the console is served, pages for a browser; ${default} by default, or a free port if that is taken; an empty value serves none."`
+	HTTP    string `name:"http" placeholder:"HOST:PORT" default:"127.0.0.1:0" help:"Where /metrics, /healthz and /readyz are served; ${default} by default."`
 	// Beside works beside the system until ctx ends; nil: nothing does.
 	Beside func(ctx context.Context, s *allinone.System) error `kong:"-"`
 
@@ -89,6 +90,7 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 		Dir: c.Data, Sync: c.Sync, Listen: c.Listen, Agents: c.Settings(), Workflow: c.Workflow, Dirs: c.WorkflowDir, Budgets: c.Budget,
 		Every: c.Interval(), Webhook: c.Webhook, Label: c.Label, Lifecycles: c.Lifecycles, AtOnce: c.AtOnce, All: c.All, Intake: c.Intake, Flags: service.Flags{HTTP: c.HTTP, Grace: c.Grace},
 	}
+	config.Console, config.Operator = c.Console, env.User
 	config.Status, config.Commands = c.Status, c.Commands
 	config.Web, config.Cert, config.Key, config.Open, config.Plain = c.Web, c.WebCert, c.WebKey, c.Open, c.Plain
 	var err error
@@ -184,6 +186,9 @@ func (c Command) logger(env *term.Env, file *os.File) *slog.Logger {
 func (c Command) print(env *term.Env, s *allinone.System, log string) {
 	out := func(name, format string, args ...any) {
 		fmt.Fprintf(env.Stderr, "%-8s"+format+"\n", append([]any{name}, args...)...)
+	}
+	if s.Console != nil {
+		out("console", "%s (signs in once; console.link in the data has the next)", s.Console.SignInLink())
 	}
 	if s.Forge != nil {
 		out("forge", "%s, sign in as %s with the token in %s", s.Forge.URL, s.Forge.Person, s.Forge.Token)

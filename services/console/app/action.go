@@ -1,0 +1,151 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/nats-io/nuid"
+
+	"github.com/signalbox/signalbox/pkg/engine/subject"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+	"github.com/signalbox/signalbox/services/signalbox/view"
+)
+
+// maxForm is how many bytes a form may have.
+const maxForm = 256 << 10
+
+var (
+	errEmpty  = errors.New("The answer is empty.")           //nolint:staticcheck // a sentence of a page
+	errReason = errors.New("To cancel it, say why.")         //nolint:staticcheck // a sentence of a page
+	errVerb   = errors.New("The form asks for no action.")   //nolint:staticcheck // a sentence of a page
+	errForm   = errors.New("The form is not readable.")      //nolint:staticcheck // a sentence of a page
+	errMoved  = errors.New("it has moved on since you read") // with the state
+)
+
+// act carries out a form about an instance. It leads back to the form's page, or shows that
+// page again with the refusal and the fields as they were sent.
+func (c *Console) act(w http.ResponseWriter, r *http.Request, s *session) {
+	id := r.PathValue("id")
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if err := r.ParseForm(); err != nil {
+		c.fault(w, r, s, http.StatusBadRequest, errForm.Error())
+		return
+	}
+	verb := r.PostForm.Get("do")
+	if err := subject.CheckInstance(id); err != nil {
+		c.fault(w, r, s, http.StatusNotFound, "There is no instance of this name: "+err.Error())
+		return
+	}
+	done, err := c.carryOut(r.Context(), id, verb, r.PostForm)
+	if err == nil {
+		c.log.Info("action", "by", c.operator, "action", verb, "instance", id)
+		s.say(id + ": " + done)
+		http.Redirect(w, r, backTo(r.PostForm, id), http.StatusSeeOther)
+		return
+	}
+	c.log.Warn("action refused", "by", c.operator, "action", verb, "instance", id, "error", err)
+	no := refusal{Instance: id, Sent: r.PostForm}
+	no.Status, no.Why = refusedFor(err)
+	if backTo(r.PostForm, id) == "/inbox" {
+		c.showInbox(w, r, s, no)
+		return
+	}
+	c.instance(w, r, s, no)
+}
+
+// refusedFor returns what a page says of a form that did nothing.
+func refusedFor(err error) (status int, why string) {
+	switch {
+	case errors.Is(err, errEmpty), errors.Is(err, errReason), errors.Is(err, errVerb):
+		return http.StatusUnprocessableEntity, err.Error()
+	case errors.Is(err, errMoved):
+		return http.StatusConflict, "Nothing was sent: " + err.Error()
+	}
+	status, why = explained(err)
+	return status, "Refused: " + why
+}
+
+// carryOut gives the command of a form and says what came of it.
+func (c *Console) carryOut(ctx context.Context, id, verb string, form url.Values) (done string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	before, err := c.cache.read(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	if at := form.Get("state"); at != "" && (at != before.State || form.Get("moves") != fmt.Sprint(before.Iteration)) {
+		return "", fmt.Errorf("%w: it is in %s now, and was in %s", errMoved, before.State, at)
+	}
+	reason := cmp.Or(strings.TrimSpace(form.Get("reason")), "from the console")
+	var reply *pb.CommandReply
+	switch verb {
+	case "answer":
+		text := answerOf(before, form)
+		if text == "" {
+			return "", errEmpty
+		}
+		held, _ := before.Held()
+		reply, err = c.client.Answer(ctx, id, int32(held.Number), text)
+	case "approve":
+		data := map[string]string{}
+		if text := strings.TrimSpace(form.Get("text")); text != "" {
+			data["body"] = text
+		}
+		reply, err = c.client.Signal(ctx, id, "approved", nuid.Next(), c.operator, data)
+	case "pause":
+		reply, err = c.client.Pause(ctx, id, reason)
+	case "resume":
+		reply, err = c.client.Resume(ctx, id, reason)
+	case "retry":
+		reply, err = c.client.Retry(ctx, id, reason)
+	case "cancel":
+		if strings.TrimSpace(form.Get("reason")) == "" {
+			return "", errReason
+		}
+		reply, err = c.client.Cancel(ctx, id, reason)
+	default:
+		return "", errVerb
+	}
+	if err != nil {
+		return "", err
+	}
+	after := view.Of(reply.GetInstance())
+	c.cache.put(after)
+	c.hub.notify(id)
+	return outcome(verb, before, after), nil
+}
+
+// answerOf joins the answers of a form: those to questions, each with its number, and the text.
+func answerOf(in view.Instance, form url.Values) string {
+	var parts []string
+	for _, q := range in.Open() {
+		if text := strings.TrimSpace(form.Get(fmt.Sprintf("q%d", q.Number))); text != "" {
+			parts = append(parts, fmt.Sprintf("Q%d: %s", q.Number, text))
+		}
+	}
+	if text := strings.TrimSpace(form.Get("text")); text != "" {
+		parts = append(parts, text)
+	}
+	return strings.ReplaceAll(strings.Join(parts, "\n\n"), "\r\n", "\n")
+}
+
+// outcome says what came of an action.
+func outcome(verb string, before, after view.Instance) string {
+	moved := after.State != before.State || after.Iteration != before.Iteration
+	switch {
+	case verb == "answer" && moved:
+		return "answered, now in " + after.State
+	case verb == "answer":
+		return "the answer is kept; " + after.State + " goes on when all that it waits for is there"
+	case verb == "approve" && moved:
+		return "approved, now in " + after.State
+	case verb == "approve":
+		return "the approval is kept; it is still in " + after.State
+	}
+	return map[string]string{"pause": "paused in ", "resume": "goes on in ", "retry": "its work is given out once more, in ", "cancel": "cancelled in "}[verb] + after.State
+}

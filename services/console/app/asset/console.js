@@ -1,0 +1,98 @@
+// Keeps a page current: the server says that the page has changed, and the script reads the page
+// again and replaces the parts with data-live that differ. A part in which somebody writes stays.
+'use strict';
+(() => {
+  const main = document.getElementById('main');
+  const stream = document.getElementById('stream');
+  if (!main || !stream || !window.EventSource || !main.dataset.seq) return;
+  let source, busy = false, again = false, paused = false;
+
+  const toggle = document.createElement('button');
+  toggle.type = 'button';
+  toggle.className = 'quiet';
+  const say = (text, live) => {
+    stream.textContent = text + ' ';
+    stream.classList.toggle('live', live);
+    toggle.textContent = paused ? 'Go live' : 'Hold';
+    stream.append(toggle);
+  };
+  toggle.addEventListener('click', () => {
+    paused = !paused;
+    if (paused) { shut(); say('held', false); } else open();
+  });
+
+
+  const writes = (part) => {
+    for (const field of part.querySelectorAll('textarea, input:not([type=hidden])')) {
+      if (field.value !== field.defaultValue || field === document.activeElement) return true;
+    }
+    return false;
+  };
+
+  const swap = (old, now) => {
+    const focus = document.activeElement && old.contains(document.activeElement) ? document.activeElement.id || document.activeElement.getAttribute('href') : '';
+    const opened = new Set([...old.querySelectorAll('details[id]')].filter((d) => d.open).map((d) => d.id));
+    const [left, top] = [old.scrollLeft, old.scrollTop];
+    for (const d of now.querySelectorAll('details[id]')) if (opened.has(d.id)) d.open = true;
+    old.replaceWith(now);
+    now.scrollLeft = left;
+    now.scrollTop = top;
+    if (focus) {
+      const next = document.getElementById(focus) || [...now.querySelectorAll('a')].find((a) => a.getAttribute('href') === focus);
+      if (next) next.focus({ preventScroll: true });
+    }
+  };
+
+  const refresh = async () => {
+    if (busy) { again = true; return; }
+    busy = true;
+    try {
+      const reply = await fetch(location.href, { headers: { Accept: 'text/html' } });
+      if (reply.status === 401) { location.reload(); return; }
+      if (!reply.ok) return;
+      const page = new DOMParser().parseFromString(await reply.text(), 'text/html');
+      const fresh = page.getElementById('main');
+      if (!fresh) return;
+      const waited = document.title;
+      document.title = page.title;
+      main.dataset.seq = fresh.dataset.seq;
+      let last = null;
+      for (const now of page.querySelectorAll('[data-live]')) {
+        const old = document.getElementById(now.id);
+        if (!old) {
+          if (last && last.parentNode === main) { last.after(now); last = now; }
+          continue;
+        }
+        if (old.isEqualNode(now) || writes(old)) { last = old; continue; }
+        const copy = document.importNode(now, true);
+        swap(old, copy);
+        last = copy;
+      }
+      for (const old of main.querySelectorAll('[data-live]')) if (!page.getElementById(old.id) && !writes(old)) old.remove();
+      const stale = page.getElementById('stale'), shown = document.getElementById('stale');
+      if (stale && !shown) main.prepend(document.importNode(stale, true));
+      if (!stale && shown) shown.remove();
+      if (page.title !== waited) document.getElementById('news').textContent = page.title;
+      say('live, ' + new Date().toLocaleTimeString(), true);
+    } catch { say('not connected', false); } finally {
+      busy = false;
+      if (again) { again = false; refresh(); }
+    }
+  };
+
+  const shut = () => { if (source) source.close(); source = undefined; };
+  const open = () => {
+    shut();
+    if (paused || document.hidden) return;
+    source = new EventSource('/events?seq=' + main.dataset.seq + '&i=' + encodeURIComponent(main.dataset.watch));
+    source.onopen = () => say('live', true);
+    source.onmessage = refresh;
+    source.onerror = () => {
+      say('not connected, as of ' + new Date().toLocaleTimeString(), false);
+      if (source && source.readyState === EventSource.CLOSED) { shut(); setTimeout(open, 3000); }
+    };
+  };
+  document.addEventListener('visibilitychange', () => { if (document.hidden) shut(); else open(); });
+  window.addEventListener('beforeunload', shut);
+  open();
+})();

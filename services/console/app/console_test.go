@@ -1,0 +1,366 @@
+package app_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/engine/client"
+	"github.com/signalbox/signalbox/pkg/engine/eventstore/natstest"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/wire"
+	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/service/access"
+	"github.com/signalbox/signalbox/pkg/service/access/accesstest"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+	"github.com/signalbox/signalbox/services/console/app"
+	"github.com/signalbox/signalbox/services/orchestrator/orchestratortest"
+)
+
+// asking is a lifecycle that begins with a wait for people.
+const asking = `workflow: asking
+version: 1
+initial: waiting
+states:
+  waiting:
+    about: People say which.
+    timeout: 24h
+    next: [building]
+    on:
+      commented: building
+      approved: building
+  building:
+    about: It is built.
+    owner: developer
+    next: [building, done]
+    decide:
+      - {when: result.status == 'success', to: done}
+      - {to: building}
+  done: {final: true}
+`
+
+// env is a log, an orchestrator and a console.
+type env struct {
+	*testing.T
+	ctx     context.Context
+	console *app.Console
+	client  *client.Client // of an operator
+	browser *http.Client   // signed in
+}
+
+func lifecycles(t *testing.T) orchestratortest.Settings {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "asking.yaml"), []byte(asking), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return orchestratortest.Settings{AckWait: time.Minute, WorkflowDir: dir}
+}
+
+func newEnv(t *testing.T) *env {
+	t.Helper()
+	server := natstest.Start(t, natstest.Options{})
+	orchestratortest.Start(t, server.URL, 1, lifecycles(t))
+	e := serve(t, service.NATS{URL: server.URL})
+	e.client = client.New(server.Connect(t), "operator:bob")
+	return e
+}
+
+// serve runs a console until the test ends, and signs a browser in.
+func serve(t *testing.T, nats service.NATS) *env {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	t.Cleanup(cancel)
+	e := &env{T: t, ctx: ctx}
+	running, stop := context.WithCancel(context.Background())
+	ready, ended := make(chan error, 1), make(chan error, 1)
+	go func() {
+		ended <- service.Serve(running, service.Config{Service: "console", Log: slog.New(slog.DiscardHandler), Flags: service.Flags{NATS: nats, Grace: 10 * time.Second},
+			Setup: func(ctx context.Context, h *service.Host) (err error) {
+				e.console, err = app.Settings{Listen: "127.0.0.1:0"}.Setup(ctx, h, "operator:ann")
+				ready <- err
+				return err
+			}})
+	}()
+	if err := <-ready; err != nil {
+		stop()
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("the console ended with %v", err)
+		}
+	})
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.browser = &http.Client{Jar: jar}
+	if status, page := e.get(e.console.SignInLink()); status != http.StatusOK {
+		t.Fatalf("signing in ends with %d %s", status, page)
+	}
+	return e
+}
+
+// do sends a request with the browser.
+func (e *env) do(method, to string, form url.Values, header ...string) (status int, page string) {
+	e.Helper()
+	if !strings.HasPrefix(to, "http") {
+		to = strings.TrimSuffix(e.console.URL, "/") + to
+	}
+	r, err := http.NewRequestWithContext(e.ctx, method, to, strings.NewReader(form.Encode()))
+	if err != nil {
+		e.Fatal(err)
+	}
+	if form != nil {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	resp, err := e.browser.Do(r)
+	if err != nil {
+		e.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		e.Fatal(err)
+	}
+	return resp.StatusCode, string(body)
+}
+
+func (e *env) get(to string) (int, string) { e.Helper(); return e.do(http.MethodGet, to, nil) }
+
+// open opens an instance of asking.
+func (e *env) open(id string) {
+	e.Helper()
+	if _, err := e.client.OpenWith(e.ctx, "", id, &pb.Open{Workflow: "asking", Base: "c0", Issue: wire.Issue(instance.Issue{Title: "Title of " + id})}); err != nil {
+		e.Fatal(err)
+	}
+}
+
+// state returns the state of an instance.
+func (e *env) state(id string) string {
+	e.Helper()
+	in, err := e.client.Get(e.ctx, id)
+	if err != nil {
+		e.Fatal(err)
+	}
+	return in.GetState()
+}
+
+// stream opens the stream of a page; next returns the data of its next event.
+func (e *env) stream(query string) (next func() string) {
+	e.Helper()
+	r, err := http.NewRequestWithContext(e.ctx, http.MethodGet, e.console.URL+"events?"+query, nil)
+	if err != nil {
+		e.Fatal(err)
+	}
+	resp, err := e.browser.Do(r)
+	if err != nil {
+		e.Fatal(err)
+	}
+	e.Cleanup(func() { _ = resp.Body.Close() })
+	if resp.StatusCode != http.StatusOK {
+		e.Fatalf("the stream ends with %d", resp.StatusCode)
+	}
+	lines := bufio.NewScanner(resp.Body)
+	return func() string {
+		for lines.Scan() {
+			if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+				return data
+			}
+		}
+		e.Fatalf("the stream ended: %v", lines.Err())
+		return ""
+	}
+}
+
+// until reads a page each time that the stream says that it changed, until it has the text.
+func (e *env) until(page, query, text string) string {
+	e.Helper()
+	next := e.stream(query)
+	for {
+		if _, got := e.get(page); strings.Contains(got, text) {
+			return got
+		}
+		next()
+	}
+}
+
+func TestAPageIsShownToTheOneWhoSignedInAlone(t *testing.T) {
+	e := newEnv(t)
+	e.open("acme/widgets/1")
+	e.until("/", "seq=0", "Title of acme/widgets/1")
+	stranger := *e
+	stranger.browser = &http.Client{}
+	for _, path := range []string{"/", "/inbox", "/i/acme/widgets/1", "/events", "/nothing"} {
+		if status, page := stranger.get(path); status != http.StatusUnauthorized || strings.Contains(page, "Title of") {
+			t.Errorf("%s ends with %d %s", path, status, page)
+		}
+	}
+	if status, _ := stranger.do(http.MethodPost, "/act/acme/widgets/1", url.Values{"do": {"pause"}}); status != http.StatusUnauthorized {
+		t.Errorf("an action ends with %d", status)
+	}
+	link := e.console.SignInLink()
+	for i, want := range []int{http.StatusOK, http.StatusForbidden} {
+		if status, page := stranger.get(link); status != want {
+			t.Errorf("use %d of a link ends with %d %s", i+1, status, page)
+		}
+	}
+	if status, _ := e.do(http.MethodPost, "/signout", url.Values{}); status != http.StatusOK {
+		t.Errorf("signing out ends with %d", status)
+	}
+	if status, _ := e.get("/"); status != http.StatusUnauthorized {
+		t.Errorf("after signing out the board ends with %d", status)
+	}
+}
+
+func TestAnAnswerInTheBrowserMovesTheInstance(t *testing.T) {
+	e := newEnv(t)
+	e.open("acme/widgets/1")
+	page := e.until("/inbox", "seq=0", "Title of acme/widgets/1")
+	for _, want := range []string{"1 instance waits for people", `action="/act/acme/widgets/1"`, "Approve", "(1) Inbox"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the inbox lacks %q:\n%s", want, page)
+		}
+	}
+	form := url.Values{"do": {"answer"}, "state": {"waiting"}, "moves": {"0"}, "back": {"/inbox"}}
+	if status, page := e.do(http.MethodPost, "/act/acme/widgets/1", form); status != http.StatusUnprocessableEntity || !strings.Contains(page, "The answer is empty.") {
+		t.Errorf("an empty answer ends with %d:\n%s", status, page)
+	}
+	form.Set("text", "Version 2 only")
+	for _, header := range [][]string{{"Sec-Fetch-Site", "cross-site"}, {"Origin", "https://evil.example.test"}} {
+		if status, _ := e.do(http.MethodPost, "/act/acme/widgets/1", form, header...); status != http.StatusForbidden || e.state("acme/widgets/1") != "waiting" {
+			t.Errorf("a form of another site, %v, ends with %d in %s", header, status, e.state("acme/widgets/1"))
+		}
+	}
+	status, page := e.do(http.MethodPost, "/act/acme/widgets/1", form)
+	if status != http.StatusOK || !strings.Contains(page, "answered, now in building") || !strings.Contains(page, "Nothing waits for you") {
+		t.Errorf("the answer ends with %d:\n%s", status, page)
+	}
+	in, err := e.client.Get(e.ctx, "acme/widgets/1")
+	if err != nil || in.GetState() != "building" {
+		t.Errorf("it is in %s, %v", in.GetState(), err)
+	}
+	status, page = e.do(http.MethodPost, "/act/acme/widgets/1", form)
+	if status != http.StatusConflict || !strings.Contains(page, "it is in building now, and was in waiting") {
+		t.Errorf("the same answer again ends with %d:\n%s", status, page)
+	}
+	_, page = e.get("/i/acme/widgets/1")
+	for _, want := range []string{"Version 2 only", "operator:ann", "waiting → building"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page of the instance lacks %q:\n%s", want, page)
+		}
+	}
+}
+
+func TestEachActionIsCarriedOutAndRefusalsAreShown(t *testing.T) {
+	e := newEnv(t)
+	e.open("acme/widgets/1")
+	const at = "/act/acme/widgets/1"
+	for i, c := range []struct {
+		form   string
+		status int
+		says   string
+	}{
+		{"do=pause&reason=release+week", http.StatusOK, "paused in waiting"},
+		{"do=pause", http.StatusConflict, "Refused: "},
+		{"do=resume", http.StatusOK, "goes on in waiting"},
+		{"do=resume", http.StatusConflict, "Refused: "},
+		{"do=approve&state=building&moves=1", http.StatusConflict, "it is in waiting now, and was in building"},
+		{"do=approve", http.StatusOK, "approved, now in building"},
+		{"do=retry", http.StatusOK, "its work is given out once more, in building"},
+		{"do=dance", http.StatusUnprocessableEntity, "The form asks for no action."},
+		{"do=cancel&reason=+", http.StatusUnprocessableEntity, "To cancel it, say why."},
+		{"do=cancel&reason=duplicate", http.StatusOK, "cancelled in building"},
+		{"do=retry&reason=keep+me", http.StatusConflict, "Refused: "},
+	} {
+		form, err := url.ParseQuery(c.form)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if status, page := e.do(http.MethodPost, at, form); status != c.status || !strings.Contains(page, c.says) {
+			t.Errorf("%d, %s: it ends with %d, want %d and %q:\n%s", i, c.form, status, c.status, c.says, page)
+		}
+	}
+	if status, page := e.get("/i/acme/widgets/9"); status != http.StatusNotFound || !strings.Contains(page, "There is no instance acme/widgets/9.") {
+		t.Errorf("an unknown instance ends with %d:\n%s", status, page)
+	}
+	if status, _ := e.get("/nothing"); status != http.StatusNotFound {
+		t.Errorf("an unknown page ends with %d", status)
+	}
+}
+
+func TestAChangeReachesOpenPagesByTheStream(t *testing.T) {
+	e := newEnv(t)
+	e.open("acme/widgets/1")
+	e.until("/i/acme/widgets/1", "seq=0&i=acme/widgets/1", "waiting")
+	in, err := e.client.Get(e.ctx, "acme/widgets/1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := e.stream(fmt.Sprintf("i=acme/widgets/1&seq=%d", in.GetSeq()))
+	e.open("acme/widgets/2") // another page's
+	reply, err := e.client.Pause(e.ctx, "acme/widgets/1", "lunch")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := next(), fmt.Sprint(reply.GetInstance().GetSeq()); got != want {
+		t.Errorf("the stream says %s, want %s", got, want)
+	}
+	if _, page := e.get("/i/acme/widgets/1"); !strings.Contains(page, "It is paused: lunch.") {
+		t.Errorf("the page says\n%s", page)
+	}
+}
+
+func TestAnAccountThatReadsSeesTheFormsOffAndIsRefused(t *testing.T) {
+	vera, developer := access.Party{Kind: access.View, Name: "vera"}, access.Party{Kind: access.Agent, Name: "developer"}
+	server := accesstest.Start(t, append(access.Services("developer"), vera)...)
+	orchestratortest.StartOn(t, service.NATS{URL: server.URL, NKey: server.Key(t, access.Party{Kind: access.Orchestrator})}, 1, lifecycles(t), slog.New(slog.DiscardHandler))
+	e := serve(t, service.NATS{URL: server.URL, NKey: server.Key(t, vera)})
+	e.client = client.New(server.As(t, access.Party{Kind: access.Orchestrator}), "operator:bob")
+	e.open("acme/widgets/1")
+	page := e.until("/i/acme/widgets/1", "seq=0", "Title of acme/widgets/1")
+	for _, want := range []string{"vera, may read", "This account may read and not act", `class="main" disabled>Send the answer`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q:\n%s", want, page)
+		}
+	}
+	status, page := e.do(http.MethodPost, "/act/acme/widgets/1", url.Values{"do": {"pause"}})
+	if status != http.StatusConflict || !strings.Contains(page, "view-vera may not pause") || !strings.Contains(page, "Permitted: gateway, act, admin") {
+		t.Errorf("pausing ends with %d:\n%s", status, page)
+	}
+	err := service.Serve(e.ctx, service.Config{Service: "console", Log: slog.New(slog.DiscardHandler), Flags: service.Flags{NATS: service.NATS{URL: server.URL, NKey: server.Key(t, developer)}},
+		Setup: func(ctx context.Context, h *service.Host) error {
+			_, err := app.Settings{Listen: "127.0.0.1:0"}.Setup(ctx, h, "operator:ann")
+			return err
+		}})
+	if service.ExitCode(err) != service.ExitUsage || !strings.Contains(err.Error(), "this is the key of agent-developer") {
+		t.Errorf("with the key of an agent it ends with %v", err)
+	}
+}
+
+func TestAPortBeyondThisMachineNeedsTLS(t *testing.T) {
+	server := natstest.Start(t, natstest.Options{})
+	err := service.Serve(t.Context(), service.Config{Service: "console", Log: slog.New(slog.DiscardHandler), Flags: service.Flags{NATS: service.NATS{URL: server.URL}},
+		Setup: func(ctx context.Context, h *service.Host) error {
+			_, err := app.Settings{Listen: "0.0.0.0:0"}.Setup(ctx, h, "operator:ann")
+			return err
+		}})
+	if service.ExitCode(err) != service.ExitUsage || !strings.Contains(err.Error(), "--listen-cert") {
+		t.Errorf("it ends with %v", err)
+	}
+}

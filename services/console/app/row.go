@@ -1,0 +1,98 @@
+package app
+
+import (
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
+	"github.com/signalbox/signalbox/services/signalbox/view"
+)
+
+// row is one instance on the board. It does not change once it is made.
+type row struct {
+	ID, Workflow, State string
+	Kind                workflow.Kind
+	Repo                string // OWNER/NAME; empty: none is known
+	Role                string // whose turn it is; empty: nobody's
+	Agent               string // whose lease runs; empty: nobody's
+	Entered             time.Time
+	Deadline            time.Time // zero: none
+	Attempt, Failures   int
+	Questions           int  // open ones to people
+	Waits               bool // for people
+	Paused, Parked      bool
+	Closed              instance.Closed
+	Failed              bool // it was cancelled, or is known to have ended without success
+	Unproven, Title     string
+	Seq                 uint64
+}
+
+// rowOf returns the row of a summary.
+func rowOf(s view.Summary) row {
+	return row{
+		ID: s.Instance, Workflow: s.Workflow, State: s.State, Kind: s.Kind, Repo: repoOf(s.Instance), Role: s.Worker, Agent: s.Agent,
+		Entered: s.EnteredAt, Deadline: s.Deadline, Attempt: s.Attempt, Failures: s.Failures, Questions: s.OpenQuestions,
+		Waits:  s.Closed == "" && (s.OpenEscalations > 0 || s.Kind == workflow.Wait && s.Worker == "" && s.WaitingOn == 0),
+		Paused: s.Paused, Parked: !s.ParkedUntil.IsZero() || s.WaitsForPlace, Closed: s.Closed, Failed: s.Closed == instance.Cancelled,
+		Unproven: s.Unproven, Title: s.Title, Seq: s.Seq,
+	}
+}
+
+// rowOfWhole returns the row of an instance.
+func rowOfWhole(in view.Instance) row {
+	_, held := in.Held()
+	r := row{
+		ID: in.Instance, Workflow: in.Workflow, State: in.State, Kind: in.Kind, Repo: in.Issue.Repo, Role: in.Worker,
+		Entered: in.EnteredAt, Attempt: in.Attempt, Questions: len(in.Open()), Paused: in.Paused, Parked: in.Parked != nil,
+		Closed: in.Closed, Failed: in.Failed, Unproven: in.Unproven, Title: in.Issue.Title, Seq: in.Seq,
+		Waits: in.Closed == "" && (held || in.Kind == workflow.Wait && in.Worker == "" && !in.Follows()),
+	}
+	if r.Repo == "" {
+		r.Repo = repoOf(in.Instance)
+	}
+	if in.Claim != nil {
+		r.Agent = in.Claim.Agent
+	}
+	for _, n := range in.Failures {
+		r.Failures = max(r.Failures, n)
+	}
+	if in.TimeoutS > 0 && in.Closed == "" {
+		r.Deadline = in.EnteredAt.Add(time.Duration(in.TimeoutS * float64(time.Second)))
+	}
+	return r
+}
+
+// repoOf returns the repository in the name of an instance, OWNER/NAME/REST.
+func repoOf(id string) string {
+	parts := strings.SplitN(id, "/", 3)
+	if len(parts) < 3 {
+		return ""
+	}
+	return parts[0] + "/" + parts[1]
+}
+
+// look is how a state is shown: a word, a glyph and a class, so that no colour says it alone.
+type look struct{ Class, Glyph, Word string }
+
+// look depends on the kind of the state and on how the instance stands in it: teams name their
+// states themselves.
+func (r row) look() look {
+	switch {
+	case r.Closed != "" && r.Failed:
+		return look{"failed", "✕", "ended without success"}
+	case r.Closed != "":
+		return look{"done", "✓", "ended"}
+	case r.Waits:
+		return look{"people", "●", "waits for people"}
+	case r.Paused:
+		return look{"idle", "‖", "paused"}
+	case r.Failures > 0:
+		return look{"failed", "✕", "failing"}
+	case r.Parked, r.Kind == workflow.Wait:
+		return look{"idle", "‖", "waits"}
+	}
+	return look{"work", "▶", "at work"}
+}
+
+func (r row) late(now time.Time) bool { return !r.Deadline.IsZero() && now.After(r.Deadline) }

@@ -1,0 +1,238 @@
+package app
+
+import (
+	"cmp"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/signalbox/signalbox/pkg/service/httpserver"
+)
+
+// linkLasts is how long a link signs in.
+const linkLasts = time.Hour
+
+// cookie is the name of the cookie of a session.
+const cookie = "signalbox-console"
+
+// The reasons that a link signs nobody in.
+var (
+	errUsed    = errors.New("This link has been used. Each link signs in once.")                               //nolint:staticcheck // a sentence of a page
+	errOld     = errors.New("This link is too old.")                                                           //nolint:staticcheck // a sentence of a page
+	errUnknown = errors.New("This is no link of this console. After a restart, earlier links sign nobody in.") //nolint:staticcheck // a sentence of a page
+	errOften   = errors.New("Too many wrong links were tried. Wait a minute.")                                 //nolint:staticcheck // a sentence of a page
+)
+
+// sessions are the browsers that are signed in, and the links that sign in. They end with the
+// process. A cookie goes to every port of its host. So a session is taken only of processes of
+// the system's user who signed in, where the system says who that is.
+type sessions struct {
+	base  string // URL of the first page
+	file  string // holds a link; empty: none does
+	lasts time.Duration
+	now   func() time.Time
+	wrong *rate.Limiter // of wrong links
+
+	mu    sync.Mutex
+	links map[[sha256.Size]byte]link
+	ids   map[[sha256.Size]byte]*session
+}
+
+type link struct {
+	until time.Time
+	used  bool
+	kept  bool // it is in the file
+}
+
+// session is one browser.
+type session struct {
+	until time.Time
+	user  string        // of this machine: see httpserver.SystemUser
+	ended chan struct{} // closed when a person signs out
+
+	mu    sync.Mutex
+	flash string // what the last form did, for the next page
+}
+
+func newSessions(base, file string, lasts time.Duration, now func() time.Time) *sessions {
+	return &sessions{base: base, file: file, lasts: lasts, now: now, wrong: rate.NewLimiter(rate.Every(6*time.Second), 10),
+		links: map[[sha256.Size]byte]link{}, ids: map[[sha256.Size]byte]*session{}}
+}
+
+// link returns a new link.
+func (s *sessions) link() string {
+	code := s.add(false)
+	return s.base + "signin?code=" + code
+}
+
+func (s *sessions) add(kept bool) (code string) {
+	code = rand.Text()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now()
+	for key, l := range s.links {
+		if now.Sub(l.until) > linkLasts && (l.used || !l.kept) {
+			delete(s.links, key)
+		}
+	}
+	for key, one := range s.ids {
+		if now.After(one.until) {
+			delete(s.ids, key)
+		}
+	}
+	s.links[sha256.Sum256([]byte(code))] = link{until: now.Add(linkLasts), kept: kept}
+	return code
+}
+
+// publish writes a new link to the file, if there is one. The link in a file does not get old:
+// who can read the file may sign in.
+func (s *sessions) publish() error {
+	if s.file == "" {
+		return nil
+	}
+	half, err := os.CreateTemp(filepath.Dir(s.file), ".link-*") // with mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = half.WriteString(s.base + "signin?code=" + s.add(true) + "\n")
+	if err = errors.Join(err, half.Close()); err == nil {
+		err = os.Rename(half.Name(), s.file)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(half.Name()))
+	}
+	return nil
+}
+
+// take exchanges the code of a link for the id of a session. No code is taken twice. A right
+// code is taken whatever others tried: it cannot be guessed.
+func (s *sessions) take(code, user string) (id string, err error) {
+	kept := false
+	id, kept, err = s.exchange(code, user)
+	switch {
+	case err == nil && kept:
+		err = s.publish()
+	case err != nil && !s.wrong.AllowN(s.now(), 1):
+		err = errOften
+	}
+	return id, err
+}
+
+func (s *sessions) exchange(code, user string) (id string, kept bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := sha256.Sum256([]byte(code))
+	l, ok := s.links[key]
+	switch {
+	case !ok:
+		return "", false, errUnknown
+	case l.used:
+		return "", false, errUsed
+	case s.now().After(l.until) && !l.kept:
+		return "", false, errOld
+	}
+	l.used, l.until = true, s.now()
+	s.links[key] = l
+	id = rand.Text()
+	s.ids[sha256.Sum256([]byte(id))] = &session{until: s.now().Add(s.lasts), user: user, ended: make(chan struct{})}
+	return id, l.kept, nil
+}
+
+// lives reports whether a session has not ended.
+func (s *sessions) lives(one *session) bool { return s.now().Before(one.until) }
+
+// of returns the session of a request, nil for none.
+func (s *sessions) of(r *http.Request) *session {
+	c, err := r.Cookie(cookie)
+	if err != nil {
+		return nil
+	}
+	s.mu.Lock()
+	one := s.ids[sha256.Sum256([]byte(c.Value))]
+	s.mu.Unlock()
+	if one == nil || !s.lives(one) || one.user != httpserver.SystemUser(r) {
+		return nil
+	}
+	return one
+}
+
+// end ends the session of a request.
+func (s *sessions) end(r *http.Request) {
+	c, err := r.Cookie(cookie)
+	if err != nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := sha256.Sum256([]byte(c.Value))
+	if one := s.ids[key]; one != nil {
+		close(one.ended)
+		delete(s.ids, key)
+	}
+}
+
+// say keeps what a form did for the next page; said returns it, once.
+func (s *session) say(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.flash = text
+}
+
+func (s *session) said() (text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text, s.flash = s.flash, ""
+	return text
+}
+
+// signIn answers a link: it begins a session and leads to a page. The page is no redirect: a
+// browser that comes from another site sends the cookie only from here on.
+func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
+	next := within(r.URL.Query().Get("next"))
+	code := r.URL.Query().Get("code")
+	if code == "" || r.Method == http.MethodHead { // a program that looks at links does not use them up
+		c.pages.show(w, http.StatusOK, "signin", signInPage{frame: frame{Title: "Sign in"}, Link: c.sessions.file})
+		return
+	}
+	id, err := c.sessions.take(code, httpserver.SystemUser(r))
+	if id == "" {
+		status := http.StatusForbidden
+		if errors.Is(err, errOften) {
+			status = http.StatusTooManyRequests
+		}
+		c.log.Warn("sign-in refused", "why", err, "from", r.RemoteAddr)
+		c.pages.show(w, status, "signin", signInPage{frame: frame{Title: "Not signed in", Refused: err.Error()}, Link: c.sessions.file})
+		return
+	}
+	if err != nil {
+		c.log.Error("no new link is in the file", "error", err)
+	}
+	c.log.Info("signed in", "as", c.operator, "from", r.RemoteAddr)
+	http.SetCookie(w, &http.Cookie{Name: cookie, Value: id, Path: "/", MaxAge: int(c.sessions.lasts.Seconds()), HttpOnly: true,
+		Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode})
+	c.pages.show(w, http.StatusOK, "signin", signInPage{frame: frame{Title: "Signed in", As: strings.TrimPrefix(c.operator, "operator:"), At: c.now()}, Next: cmp.Or(next, "/")})
+}
+
+// within returns a path of this site, "" for another.
+func within(path string) string {
+	u, err := url.Parse(path)
+	if err != nil || u.IsAbs() || u.Host != "" || len(path) < 1 || path[0] != '/' || len(path) > 1 && (path[1] == '/' || path[1] == '\\') {
+		return ""
+	}
+	return u.String()
+}
+
+func (c *Console) signOut(w http.ResponseWriter, r *http.Request) {
+	c.sessions.end(r)
+	http.SetCookie(w, &http.Cookie{Name: cookie, Path: "/", MaxAge: -1, HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode})
+	http.Redirect(w, r, "/signin", http.StatusSeeOther)
+}
