@@ -51,14 +51,14 @@ states:
 
 // env is a log, an orchestrator and a console.
 type env struct {
-	*testing.T
+	testing.TB
 	ctx     context.Context
 	console *app.Console
 	client  *client.Client // of an operator
 	browser *http.Client   // signed in
 }
 
-func lifecycles(t *testing.T) orchestratortest.Settings {
+func lifecycles(t testing.TB) orchestratortest.Settings {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "asking.yaml"), []byte(asking), 0o644); err != nil {
@@ -67,7 +67,7 @@ func lifecycles(t *testing.T) orchestratortest.Settings {
 	return orchestratortest.Settings{AckWait: time.Minute, WorkflowDir: dir}
 }
 
-func newEnv(t *testing.T) *env {
+func newEnv(t testing.TB) *env {
 	t.Helper()
 	server := natstest.Start(t, natstest.Options{})
 	orchestratortest.Start(t, server.URL, 1, lifecycles(t))
@@ -77,11 +77,11 @@ func newEnv(t *testing.T) *env {
 }
 
 // serve runs a console until the test ends, and signs a browser in.
-func serve(t *testing.T, nats service.NATS) *env {
+func serve(t testing.TB, nats service.NATS) *env {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	t.Cleanup(cancel)
-	e := &env{T: t, ctx: ctx}
+	e := &env{TB: t, ctx: ctx}
 	running, stop := context.WithCancel(context.Background())
 	ready, ended := make(chan error, 1), make(chan error, 1)
 	go func() {
@@ -107,7 +107,7 @@ func serve(t *testing.T, nats service.NATS) *env {
 		t.Fatal(err)
 	}
 	e.browser = &http.Client{Jar: jar}
-	if status, page := e.get(e.console.SignInLink()); status != http.StatusOK {
+	if status, page := e.get(e.console.SignInLink()); status != http.StatusOK || strings.Contains(page, "<script") { // which would read the page again
 		t.Fatalf("signing in ends with %d %s", status, page)
 	}
 	return e
@@ -362,5 +362,28 @@ func TestAPortBeyondThisMachineNeedsTLS(t *testing.T) {
 		}})
 	if service.ExitCode(err) != service.ExitUsage || !strings.Contains(err.Error(), "--listen-cert") {
 		t.Errorf("it ends with %v", err)
+	}
+}
+
+// BenchmarkPages reports the bytes of each page, and how long the browser waits for one, of a
+// system with 1,000 open instances.
+func BenchmarkPages(b *testing.B) {
+	e := newEnv(b)
+	const many = 1000
+	for i := range many {
+		e.open(fmt.Sprintf("acme/widgets/%d", i))
+	}
+	e.until("/", "seq=0", fmt.Sprintf("of %d open", many))
+	for name, path := range map[string]string{"board": "/", "filtered": "/?q=widgets/99&waiting=1", "page20": "/?page=20", "inbox": "/inbox", "instance": "/i/acme/widgets/7"} {
+		b.Run(name, func(b *testing.B) {
+			size := 0
+			for b.Loop() {
+				status, page := e.get(path)
+				if size = len(page); status != http.StatusOK {
+					b.Fatalf("it ends with %d", status)
+				}
+			}
+			b.ReportMetric(float64(size), "bytes")
+		})
 	}
 }

@@ -34,6 +34,7 @@ type frame struct {
 	As      string // the person in whose name it acts; empty: nobody is signed in
 	Waiting int    // instances that wait for people
 	Reads   bool   // the account may only read
+	Live    bool   // the page keeps itself current
 	Flash   string // what the last form did
 	Refused string // why it did nothing
 	Stale   time.Time
@@ -102,10 +103,13 @@ func (p pages) funcs() template.FuncMap {
 			}
 			return moment{t.UTC().Format(time.RFC3339), t.UTC().Format("2006-01-02 15:04:05 UTC"), term.Duration(p.now().Sub(t))}
 		},
-		"due":      func(r boardRow) string { return r.Due(p.now()) },
-		"title":    func(s string) string { return term.Cut(sanitize.TerminalLine(s), maxTitle) },
-		"words":    func(s string) string { return cutText(s, maxText) },
-		"brief":    func(s string) string { return cutText(s, maxBrief) },
+		"due":   func(r boardRow) string { return r.Due(p.now()) },
+		"title": func(s string) string { return term.Cut(sanitize.TerminalLine(s), maxTitle) },
+		"words": func(s string) string { return cutText(s, maxText) },
+		"brief": func(s string) string { return cutText(s, maxBrief) },
+		"breakable": func(s string) template.HTML { // a name of words with _ between them
+			return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(term.Cut(s, maxTitle)), "_", "_<wbr>")) //nolint:gosec // it is escaped
+		},
 		"markdown": rendered,
 		"path":     instanceURL,
 		"short":    func(s string) string { return s[:min(len(s), 10)] },
@@ -196,7 +200,7 @@ func (c *Console) handler() http.Handler {
 
 // frame returns what each page of a person who is signed in has.
 func (c *Console) frame(s *session, title, here string) frame {
-	f := frame{Title: title, Here: here, As: strings.TrimPrefix(c.operator, "operator:"), Flash: s.said(), Reads: !c.may(subject.Pause), At: c.now()}
+	f := frame{Title: title, Here: here, As: strings.TrimPrefix(c.operator, "operator:"), Flash: s.said(), Reads: !c.may(subject.Pause), Live: true, At: c.now()}
 	if at, stale := c.cache.stale(); stale {
 		f.Stale = at
 		if at.IsZero() {
@@ -209,7 +213,7 @@ func (c *Console) frame(s *session, title, here string) frame {
 // fault answers that a page cannot be shown.
 func (c *Console) fault(w http.ResponseWriter, _ *http.Request, s *session, status int, why string) {
 	f := c.frame(s, "Not shown", "")
-	f.Refused = why
+	f.Refused, f.Live = why, false
 	c.pages.show(w, status, "fault", struct{ frame }{f})
 }
 
