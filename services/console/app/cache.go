@@ -51,7 +51,7 @@ type story struct {
 
 func newCache(c *client.Client, h *hub, log *slog.Logger) *cache {
 	return &cache{client: c, hub: h, log: log, wake: make(chan struct{}, 1), rows: map[string]*row{}, whole: map[string]view.Instance{},
-		story: map[string]story{}, defs: map[string]*workflow.Definition{}, changed: map[string]bool{}}
+		story: map[string]story{}, defs: map[string]*workflow.Definition{}, changed: map[string]bool{}, heard: time.Now()}
 }
 
 // follow loads all instances and follows the log until ctx ends.

@@ -194,7 +194,7 @@ func (s *session) said() (text string) {
 	return text
 }
 
-// signIn answers a link: it begins a session and leads to a page. The page is no redirect: a
+// signIn answers a link: it begins a session and leads to a page. It is no redirect of HTTP: a
 // browser that comes from another site sends the cookie only from here on.
 func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
 	next := within(r.URL.Query().Get("next"))
@@ -219,7 +219,8 @@ func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
 	c.log.Info("signed in", "as", c.operator, "from", r.RemoteAddr)
 	http.SetCookie(w, &http.Cookie{Name: cookie, Value: id, Path: "/", MaxAge: int(c.sessions.lasts.Seconds()), HttpOnly: true,
 		Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode})
-	c.pages.show(w, http.StatusOK, "signin", signInPage{frame: frame{Title: "Signed in", As: strings.TrimPrefix(c.operator, "operator:"), At: c.now()}, Next: cmp.Or(next, "/")})
+	next = cmp.Or(next, "/")
+	c.pages.show(w, http.StatusOK, "signin", signInPage{frame: frame{Title: "Signed in", As: strings.TrimPrefix(c.operator, "operator:"), At: c.now(), Onward: next}, Next: next})
 }
 
 // within returns a path of this site, "" for another.

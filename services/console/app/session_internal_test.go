@@ -2,6 +2,8 @@ package app
 
 import (
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -96,5 +98,26 @@ func TestASlowPageMissesNoChange(t *testing.T) {
 	h.close(board)
 	if h.open("") == nil {
 		t.Error("a closed stream leaves no room")
+	}
+}
+
+func TestAPageSaysThatNoOrchestratorAnswers(t *testing.T) {
+	c := &Console{cache: newCache(nil, newHub(), nil), operator: "operator:ann", now: time.Now}
+	if f := c.frame(&session{}, "Board", "board"); !f.Stale.IsZero() || f.As != "ann" {
+		t.Errorf("at its start the console says %+v", f)
+	}
+	c.cache.heard = time.Now().Add(-time.Minute)
+	p, err := readPages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := httptest.NewRecorder()
+	p.show(w, http.StatusOK, "board", boardPage{frame: c.frame(&session{}, "Board", "board")})
+	if !strings.Contains(w.Body.String(), `role="alert">✕ No orchestrator answers. The page shows how it stood 1m ago.`) {
+		t.Errorf("the page says\n%s", w.Body)
+	}
+	c.cache.answered()
+	if f := c.frame(&session{}, "Board", "board"); !f.Stale.IsZero() {
+		t.Error("after an answer it still says so")
 	}
 }

@@ -35,6 +35,7 @@ type frame struct {
 	Waiting int    // instances that wait for people
 	Reads   bool   // the account may only read
 	Live    bool   // the page keeps itself current
+	Onward  string // the page leads there at once; empty: nowhere
 	Flash   string // what the last form did
 	Refused string // why it did nothing
 	Stale   time.Time
@@ -203,9 +204,6 @@ func (c *Console) frame(s *session, title, here string) frame {
 	f := frame{Title: title, Here: here, As: strings.TrimPrefix(c.operator, "operator:"), Flash: s.said(), Reads: !c.may(subject.Pause), Live: true, At: c.now()}
 	if at, stale := c.cache.stale(); stale {
 		f.Stale = at
-		if at.IsZero() {
-			f.Stale = f.At
-		}
 	}
 	return f
 }
