@@ -84,7 +84,7 @@ func (s *story) look(ctx context.Context, system *allinone.System) error {
 		return nil
 	}
 	s.n.Say("")
-	s.n.Say("The console is open for %s more: %s", narrator.Duration(lookFor), system.Console.SignInLink())
+	s.n.Say("The console stays open for %.0f minutes: %s", lookFor.Minutes(), system.Console.SignInLink())
 	s.n.Say("Press Enter to end it.")
 	looking, stop := context.WithTimeout(ctx, lookFor)
 	defer stop()
