@@ -99,7 +99,7 @@ func TestAPlanIsAboutOneRepository(t *testing.T) {
 	}
 }
 
-func TestUpPrintsSixLinesAndKeepsTheRestInItsLogFile(t *testing.T) {
+func TestUpPrintsSevenLinesAndKeepsTheRestInItsLogFile(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	g, data := gittest.Repo(t), filepath.Join(t.TempDir(), "data")
@@ -133,7 +133,7 @@ func TestUpPrintsSixLinesAndKeepsTheRestInItsLogFile(t *testing.T) {
 		return said
 	}
 	said := up(t)
-	want := []string{"forge   http://127.0.0.1:", "sign in http://127.0.0.1:", "NATS    nats://127.0.0.1:", "sandbox none (not confined: everything)",
+	want := []string{"console http://127.0.0.1:", "forge   http://127.0.0.1:", "sign in http://127.0.0.1:", "NATS    nats://127.0.0.1:", "sandbox none (not confined: everything)",
 		"data    " + data + ", log in " + filepath.Join(data, "signalbox.log"), "Ctrl-C  ends it when what is under way has ended, after 30s at the latest"}
 	if len(said) != len(want) {
 		t.Errorf("it prints %d lines, want %d:\n%s", len(said), len(want), strings.Join(said, "\n"))
