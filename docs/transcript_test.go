@@ -174,6 +174,7 @@ var (
 	queries = regexp.MustCompile(`^(signalbox (ls|explain|history|prd export)|call .*jq|git) `)
 	user    = regexp.MustCompile(`(as |operator:|\n)ann\b`)
 	forge   = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
+	serves  = regexp.MustCompile(`(?m)^forge +(http://127\.0\.0\.1:\d+)`) // up
 )
 
 // step runs a command, and checks that it prints what the page says.
@@ -186,8 +187,8 @@ func (p *play) step(command, says string) {
 		}
 	}
 	if p.system != nil {
-		if at := forge.FindString(p.system.output()); at != "" {
-			command, says = forge.ReplaceAllString(command, at), forge.ReplaceAllString(says, at)
+		if at := serves.FindStringSubmatch(p.system.output()); at != nil {
+			command, says = forge.ReplaceAllString(command, at[1]), forge.ReplaceAllString(says, at[1])
 		}
 	}
 	says = user.ReplaceAllString("\n"+says, "${1}"+p.user)

@@ -20,10 +20,10 @@ import (
 const maxForm = 256 << 10
 
 var (
-	errEmpty  = errors.New("The answer is empty.")           //nolint:staticcheck // a sentence of a page
-	errReason = errors.New("To cancel it, say why.")         //nolint:staticcheck // a sentence of a page
-	errVerb   = errors.New("The form asks for no action.")   //nolint:staticcheck // a sentence of a page
-	errForm   = errors.New("The form is not readable.")      //nolint:staticcheck // a sentence of a page
+	errEmpty  = errors.New("the answer is empty")
+	errReason = errors.New("to cancel it, say why")
+	errVerb   = errors.New("the form asks for no action")
+	errForm   = errors.New("the form is not readable")
 	errMoved  = errors.New("it has moved on since you read") // with the state
 )
 
@@ -33,7 +33,7 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request, s *session) {
 	id := r.PathValue("id")
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
-		c.fault(w, r, s, http.StatusBadRequest, errForm.Error())
+		c.fault(w, r, s, http.StatusBadRequest, sentence(errForm))
 		return
 	}
 	verb := r.PostForm.Get("do")
@@ -62,7 +62,7 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request, s *session) {
 func refusedFor(err error) (status int, why string) {
 	switch {
 	case errors.Is(err, errEmpty), errors.Is(err, errReason), errors.Is(err, errVerb):
-		return http.StatusUnprocessableEntity, err.Error()
+		return http.StatusUnprocessableEntity, sentence(err)
 	case errors.Is(err, errMoved):
 		return http.StatusConflict, "Nothing was sent: " + err.Error()
 	}

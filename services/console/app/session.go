@@ -26,10 +26,10 @@ const cookie = "signalbox-console"
 
 // The reasons that a link signs nobody in.
 var (
-	errUsed    = errors.New("This link has been used. Each link signs in once.")                               //nolint:staticcheck // a sentence of a page
-	errOld     = errors.New("This link is too old.")                                                           //nolint:staticcheck // a sentence of a page
-	errUnknown = errors.New("This is no link of this console. After a restart, earlier links sign nobody in.") //nolint:staticcheck // a sentence of a page
-	errOften   = errors.New("Too many wrong links were tried. Wait a minute.")                                 //nolint:staticcheck // a sentence of a page
+	errUsed    = errors.New("this link has been used: each link signs in once")
+	errOld     = errors.New("this link is too old")
+	errUnknown = errors.New("this is no link of this console: after a restart, earlier links sign nobody in")
+	errOften   = errors.New("too many wrong links were tried: wait a minute")
 )
 
 // sessions are the browsers that are signed in, and the links that sign in. They end with the
@@ -210,7 +210,7 @@ func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
 			status = http.StatusTooManyRequests
 		}
 		c.log.Warn("sign-in refused", "why", err, "from", r.RemoteAddr)
-		c.pages.show(w, status, "signin", signInPage{frame: frame{Title: "Not signed in", Refused: err.Error()}, Link: c.sessions.file})
+		c.pages.show(w, status, "signin", signInPage{frame: frame{Title: "Not signed in", Refused: sentence(err)}, Link: c.sessions.file})
 		return
 	}
 	if err != nil {

@@ -239,6 +239,12 @@ func explained(err error) (status int, why string) {
 	return http.StatusBadGateway, err.Error()
 }
 
+// sentence returns an error as a page says it.
+func sentence(err error) string {
+	text := err.Error()
+	return strings.ToUpper(text[:1]) + text[1:] + "."
+}
+
 // board shows the board.
 func (c *Console) board(w http.ResponseWriter, r *http.Request, s *session) {
 	f, ignored := readFilter(r.URL.Query())
