@@ -102,7 +102,7 @@ func (h *Holder) take(p Place, now time.Time) (at time.Time, taken bool) {
 	if last := now.Add(MaxWait); latest.After(last) {
 		latest = last
 	}
-	if at = h.Free(is, from); at.After(latest) {
+	if at = h.Free(is, from); at.After(now) && at.After(latest) {
 		return at, false
 	}
 	h.Record(is, at)

@@ -200,3 +200,14 @@ func TestWhereRequestsGo(t *testing.T) {
 type transportFunc func(*http.Request) (*http.Response, error)
 
 func (f transportFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// A loaded machine may let more time pass than a request may wait.
+func TestARequestThatNeedsNoWaitingIsSentHoweverLate(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"login":"ann"}`)) }))
+	t.Cleanup(server.Close)
+	c, err := github.New(github.Config{BaseURL: server.URL, Token: "s3cret", MaxWait: time.Nanosecond})
+	must(t, err)
+	if _, err := c.Self(t.Context()); errors.Is(err, forge.ErrRateLimited) {
+		t.Error(err)
+	}
+}

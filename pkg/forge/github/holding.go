@@ -51,7 +51,7 @@ func (h *holding) look(s sending, now, latest time.Time) (time.Time, *forge.Rate
 		return now, rateLimit(limit)
 	}
 	at := h.Free(s, now)
-	if at.After(latest) {
+	if at.After(now) && at.After(latest) { // a lane that is free now needs no waiting, however late it is
 		return at, tooMuch(at)
 	}
 	return at, nil
