@@ -23,7 +23,7 @@ LDFLAGS  := -ldflags="-s -w"
 # The program that people install serves each service that holds no token of a forge, and
 # signalbox-github the others. Each service is a link to its program.
 PROGRAMS := signalbox signalbox-github
-HOLDERS  := committer gateway git-manager pm shepherd
+HOLDERS  := $(shell sed -n 's|.*/services/\([a-z-]*\)/app"|\1|p' services/signalbox-github/main.go)
 SERVICES := $(filter-out $(PROGRAMS),$(patsubst services/%/main.go,%,$(wildcard services/*/main.go)))
 
 .PHONY: build

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"sync"
 	"syscall"
@@ -45,8 +46,8 @@ func built(t testing.TB, build func() (string, error)) string {
 
 var server = sync.OnceValues(func() (string, error) { return build(natsServer) })
 
-// holders lists the services of the program signalbox-github, as in the Makefile.
-var holders = []string{"committer", "gateway", "git-manager", "pm", "shepherd"}
+// holder matches an import of signalbox-github: a service that it serves, as in the Makefile.
+var holder = regexp.MustCompile(`/services/([a-z-]+)/app"`)
 
 var services = sync.OnceValues(func() (string, error) {
 	root, err := findRoot()
@@ -57,11 +58,18 @@ var services = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	programs := []string{"signalbox", "signalbox-github"}
+	programs, served := []string{"signalbox", "signalbox-github"}, map[string]bool{}
+	source, err := os.ReadFile(filepath.Join(root, "services/signalbox-github/main.go"))
+	if err != nil {
+		return "", err
+	}
+	for _, m := range holder.FindAllSubmatch(source, -1) {
+		served[string(m[1])] = true
+	}
 	dir, err := build("./services/"+programs[0], "./services/"+programs[1])
 	for _, main := range mains {
 		name, to := filepath.Base(filepath.Dir(main)), programs[0]
-		if slices.Contains(holders, name) {
+		if served[name] {
 			to = programs[1]
 		}
 		if err == nil && !slices.Contains(programs, name) {
