@@ -9,6 +9,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
+
+	"github.com/signalbox/signalbox/pkg/base/pacing"
 	"github.com/signalbox/signalbox/pkg/engine/client"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
@@ -22,6 +25,7 @@ const (
 	pageSize  = 1000             // instances in a reply to list
 	patience  = 5 * time.Second  // for one reply of the orchestrator
 	checkedIn = 5 * time.Second  // how often the end of the log is asked for
+	retryIn   = 5 * time.Second  // longest pause before the log is followed again
 	staleIn   = 12 * time.Second // without a reply for so long the pages say so
 )
 
@@ -56,24 +60,16 @@ func newCache(c *client.Client, h *hub, log *slog.Logger) *cache {
 
 // follow loads all instances and follows the log until ctx ends.
 func (c *cache) follow(ctx context.Context) error {
-	for ctx.Err() == nil {
-		err := c.load(ctx)
-		if err == nil {
-			return nil
-		}
-		if ctx.Err() == nil {
+	_, _ = backoff.Retry(ctx, func() (struct{}, error) { return struct{}{}, c.load(ctx) }, // it fails when ctx ends
+		backoff.WithBackOff(pacing.Backoff(time.Second, retryIn)), backoff.WithMaxElapsedTime(0),
+		backoff.WithNotify(func(err error, _ time.Duration) {
 			c.log.Warn("the log is not followed; it is tried again", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(time.Second):
-		}
-	}
+		}))
 	return nil
 }
 
 // load loads the open instances, then the closed ones, and follows the log from where it ended
-// before. It returns nil when ctx ends.
+// before.
 func (c *cache) load(ctx context.Context) error {
 	newest, err := c.client.Newest(ctx)
 	if err == nil {
@@ -92,9 +88,6 @@ func (c *cache) load(ctx context.Context) error {
 			c.touch(e.Instance)
 			return nil
 		})
-	}
-	if errors.Is(err, context.Canceled) || ctx.Err() != nil {
-		return nil
 	}
 	return err
 }

@@ -25,10 +25,12 @@ func (s system) faults(ctx context.Context, env *term.Env) finding {
 	var named []string
 	examined, faulty := 0, 0
 	for _, one := range all {
-		if one.GetWorker() == "" || examined == maxWork {
+		if one.GetWorker() == "" {
 			continue
 		}
-		examined++
+		if examined++; examined > maxWork {
+			break
+		}
 		got, err := s.Get(ctx, one.GetInstance())
 		if err != nil {
 			return finding{"", worry, "not checked: " + err.Error(), ""}
@@ -51,7 +53,11 @@ func (s system) faults(ctx context.Context, env *term.Env) finding {
 		}
 	}
 	if faulty == 0 {
-		return finding{"", fine, "none came back because of the machinery", ""}
+		detail := "none came back because of the machinery"
+		if examined > maxWork {
+			detail += fmt.Sprintf(", of the first %d pieces", maxWork)
+		}
+		return finding{"", fine, detail, ""}
 	}
 	return finding{"", worry, view.Count(faulty, "piece") + " of work came back because of the machinery: " + strings.Join(named, "; "),
 		"each is tried again, and paused after some tries; `signalbox explain ID` says more"}
