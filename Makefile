@@ -144,6 +144,10 @@ vulnerable: ## look for known vulnerabilities in what the programs call, if the 
 images: ## build the container images; no registry is needed (VERSION=dev)
 	scripts/images
 
+.PHONY: containers-up
+containers-up: ## start all services as containers, with a forge of their own unless .env names another
+	scripts/containers-up
+
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME each (10s); what is found is kept in testdata/fuzz
 	FUZZTIME=$(or $(FUZZTIME),10s) scripts/fuzz

@@ -22,7 +22,7 @@ func TestEachBinaryKnowsWhatItIsTold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			help := help(t, filepath.Join(bin, name))
 			for _, variable := range slices.Concat(inImage, slices.Sorted(maps.Keys(s.Environment))) {
-				if !knows(help, "$"+variable) {
+				if strings.HasPrefix(variable, "SIGNALBOX_") && !knows(help, "$"+variable) { // others are read by Go and git
 					t.Errorf("it has no variable %s", variable)
 				}
 			}

@@ -23,6 +23,8 @@ import (
 type compose struct {
 	Name     string             `yaml:"name"`
 	Service  Container          `yaml:"x-service"`
+	Small    Container          `yaml:"x-small"`
+	System   map[string]string  `yaml:"x-system"`
 	Agent    Container          `yaml:"x-agent"`
 	Coder    Container          `yaml:"x-coder"`
 	Role     Container          `yaml:"x-role"`
@@ -40,6 +42,12 @@ type Container struct {
 	StopGracePeriod string                       `yaml:"stop_grace_period"`
 	DependsOn       map[string]map[string]string `yaml:"depends_on"`
 	SecurityOpt     []string                     `yaml:"security_opt"`
+	CapDrop         []string                     `yaml:"cap_drop"`
+	ReadOnly        bool                         `yaml:"read_only"`
+	Tmpfs           []string                     `yaml:"tmpfs"`
+	PIDs            int                          `yaml:"pids_limit"`
+	Memory          string                       `yaml:"mem_limit"`
+	Scale           int                          `yaml:"scale"`
 	Image           string                       `yaml:"image"`
 	Build           *build                       `yaml:"build"`
 }
@@ -132,7 +140,7 @@ func TestEveryServiceOfTheRepositoryIsDeployed(t *testing.T) {
 
 func TestAnyServiceCanBeScaled(t *testing.T) {
 	for name, s := range load(t).Services {
-		if s.ContainerName != "" || s.Build != nil && len(s.Ports) > 0 {
+		if s.ContainerName != "" || s.Build != nil && len(s.Ports) > 0 && name != "local-forge" { // its directory has one owner
 			t.Errorf("%s: a name %q or ports %v on the host allow one container only", name, s.ContainerName, s.Ports)
 		}
 	}
@@ -294,7 +302,7 @@ func TestEachServiceHasTheKeyOfItsOwnAccountAndNoOther(t *testing.T) {
 		parties[strings.TrimPrefix(p.String(), "agent-")] = true
 	}
 	for name, s := range c.Services {
-		if s.Build == nil {
+		if s.Build == nil || name == "local-forge" { // it connects to no NATS
 			continue
 		}
 		secret := "nkey-" + name
@@ -312,12 +320,16 @@ func TestEachServiceHasTheKeyOfItsOwnAccountAndNoOther(t *testing.T) {
 
 // Keys that the test does not know, such as privileged, cap_add and network_mode, load refuses.
 func TestAContainerGetsNoMoreThanItNeeds(t *testing.T) {
-	forgeSide := []string{"gateway", "pm", "committer", "shepherd", "git-manager"}
+	forgeSide := []string{"gateway", "pm", "committer", "shepherd", "git-manager", "local-forge"}
 	for name, s := range load(t).Services {
 		for _, port := range s.Ports {
 			if !strings.HasPrefix(port, "127.0.0.1:") {
 				t.Errorf("%s: %s is published beyond this machine", name, port)
 			}
+		}
+		if s.Build != nil && (!slices.Contains(s.CapDrop, "ALL") || !slices.Contains(s.SecurityOpt, "no-new-privileges") ||
+			slices.Contains(s.SecurityOpt, "seccomp=unconfined") || s.PIDs == 0 || s.Memory == "") {
+			t.Errorf("%s: capabilities dropped %v, options %v, processes %d, memory %q", name, s.CapDrop, s.SecurityOpt, s.PIDs, s.Memory)
 		}
 		for _, volume := range s.Volumes {
 			from, _, _ := strings.Cut(volume, ":")

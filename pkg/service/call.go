@@ -59,6 +59,16 @@ func Parse(grammar any, c Call, options ...kong.Option) (*kong.Context, error) {
 	return ctx, nil
 }
 
+// hideNATS leaves the flags of the connection out of the help.
+func hideNATS(k *kong.Kong) error {
+	for _, flag := range k.Model.Flags {
+		if flag.Group != nil && flag.Group.Key == "NATS" {
+			flag.Hidden = true
+		}
+	}
+	return nil
+}
+
 // Exit writes the error to standard error, if the exit code is not 0, and returns the
 // exit code.
 func (c Call) Exit(err error) int {

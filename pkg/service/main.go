@@ -28,6 +28,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/alecthomas/kong"
 )
 
 // Program is a service's own part: a pointer to a struct with kong's tags that embeds
@@ -45,6 +47,7 @@ type Main struct {
 	Name    string // of the service, one word
 	About   string // one sentence for --help
 	Program Program
+	Alone   bool // the service does not connect to NATS
 
 	Args   []string  // default os.Args[1:]
 	Stdout io.Writer // default os.Stdout
@@ -66,7 +69,11 @@ func Run(ctx context.Context, m Main) int {
 	}
 
 	call := Call{Name: m.Name, About: m.About, Args: m.Args, Stdout: m.Stdout, Stderr: m.Stderr}
-	if _, err := Parse(m.Program, call); err != nil {
+	var options []kong.Option
+	if m.Alone {
+		options = append(options, kong.PostBuild(hideNATS))
+	}
+	if _, err := Parse(m.Program, call, options...); err != nil {
 		return call.Exit(err)
 	}
 	ctx, cancel := NotifyContext(ctx)
@@ -77,7 +84,7 @@ func Run(ctx context.Context, m Main) int {
 		return call.Exit(flags.healthcheck(ctx))
 	}
 	log := flags.Logger(m.Stderr).With("service", m.Name)
-	err := Serve(ctx, Config{Service: m.Name, Flags: *flags, Log: log, Setup: m.Program.Setup})
+	err := Serve(ctx, Config{Service: m.Name, Flags: *flags, Log: log, Setup: m.Program.Setup, Alone: m.Alone})
 	if code := ExitCode(err); code != ExitFailed {
 		return call.Exit(err)
 	}

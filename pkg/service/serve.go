@@ -83,6 +83,8 @@ type Config struct {
 	Setup   func(ctx context.Context, h *Host) error
 	// Refused counts what was refused before Serve, too. nil: Serve makes one.
 	Refused *Refused
+	// Alone is set for a service that does not connect to NATS: the Host has no connection.
+	Alone bool
 	// Options are added to those of the NATS connection: nats.InProcessServer
 	// for an embedded server.
 	Options []nats.Option
@@ -128,26 +130,28 @@ func Serve(ctx context.Context, c Config) error {
 
 // run runs the service while HTTP is served. stop ends ctx.
 func (h *Host) run(ctx context.Context, stop context.CancelFunc, c Config) error {
-	nc, err := Connect(ctx, c.Flags.NATS, h.Name, h.Log, c.Options...)
-	if err != nil {
-		return unlessStopped(ctx, err)
+	h.Health.Check("service", func(context.Context) error { return working(ctx) })
+	if !c.Alone {
+		nc, err := Connect(ctx, c.Flags.NATS, h.Name, h.Log, c.Options...)
+		if err != nil {
+			return unlessStopped(ctx, err)
+		}
+		h.NATS = nc
+		h.Health.Check("nats", func(context.Context) error { return connected(nc) })
+		h.Metrics.MustRegister(connectionMetrics(nc)...)
 	}
-	defer nc.Close()
 	defer func() {
-		for _, nc := range h.beside {
+		for _, nc := range h.connections() {
 			nc.Close()
 		}
 	}()
-	h.NATS = nc
 	h.Health.enter(errStarting)
-	h.Health.Check("service", func(context.Context) error { return working(ctx) })
-	h.Health.Check("nats", func(context.Context) error { return connected(nc) })
-	h.Metrics.MustRegister(connectionMetrics(nc)...)
-
 	if err := c.Setup(ctx, h); err != nil {
 		return unlessStopped(ctx, fmt.Errorf("setting up: %w", err))
 	}
-	h.Add("nats", func(ctx context.Context) error { return watch(ctx, nc) })
+	if h.NATS != nil {
+		h.Add("nats", func(ctx context.Context) error { return watch(ctx, h.NATS) })
+	}
 	h.Add("notice", func(ctx context.Context) error {
 		<-ctx.Done()
 		h.Log.Info("draining", "grace", h.Grace)
@@ -156,8 +160,16 @@ func (h *Host) run(ctx context.Context, stop context.CancelFunc, c Config) error
 	h.Health.enter(nil)
 	h.Log.Info("running", "version", ReadBuild().Version)
 
-	err = h.actors.run(ctx, stop, h.Grace)
-	return errors.Join(err, drainAll(append(slices.Clone(h.beside), nc)))
+	err := h.actors.run(ctx, stop, h.Grace)
+	return errors.Join(err, drainAll(h.connections()))
+}
+
+// connections returns the connections to NATS, the host's own last.
+func (h *Host) connections() []*nats.Conn {
+	if h.NATS == nil {
+		return nil
+	}
+	return append(slices.Clone(h.beside), h.NATS)
 }
 
 // unlessStopped drops the error of a start that the end of ctx interrupted.

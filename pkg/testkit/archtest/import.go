@@ -9,6 +9,9 @@ import (
 // forgeSide lists the services that hold a code host's credentials.
 var forgeSide = []string{"gateway", "pm", "committer", "git-manager", "shepherd"}
 
+// ownForge is the service that serves the local forge. It holds no code host's credentials.
+const ownForge = "local-forge"
+
 // allInOne is the service that runs all others in one process.
 const allInOne = "signalbox"
 
@@ -39,7 +42,8 @@ func forge(t *tree) []Violation {
 			return "only pkg/forge/github imports go-github; others use pkg/forge"
 		case within(t.local(imported), "pkg/forge", localForge):
 			service := serviceOf(f.dir)
-			if within(f.dir, "pkg/forge", localForge, "pkg/testkit") || service == allInOne || f.test && within(f.dir, harness) || slices.Contains(forgeSide, service) {
+			if within(f.dir, "pkg/forge", localForge, "pkg/testkit") || service == allInOne || f.test && within(f.dir, harness) || slices.Contains(forgeSide, service) ||
+				service == ownForge && within(t.local(imported), localForge) {
 				return ""
 			}
 			return "only the forge-side services (" + strings.Join(forgeSide, ", ") + ") import the forge: no other package holds its credentials"

@@ -28,7 +28,8 @@ var asset embed.FS
 
 // Command is `signalbox demo`.
 type Command struct {
-	Data string `name:"data" type:"path" placeholder:"DIR" help:"Where the log stays; a new directory by default."`
+	Data   string `name:"data" type:"path" placeholder:"DIR" help:"Where the log stays; a new directory by default."`
+	Unpack string `name:"unpack" type:"path" placeholder:"DIR" help:"Only write the repository, the report and the scripts to DIR, to try them on another system."`
 }
 
 const repo = "acme/widgets"
@@ -40,11 +41,14 @@ var ErrNotProven = errors.New("the demonstration did not get there")
 // Run runs the demonstration. It returns an error unless the pull request exists and
 // its tests pass.
 func (c Command) Run(ctx context.Context, env *term.Env) error {
+	if c.Unpack != "" {
+		return unpackAll(ctx, c.Unpack)
+	}
 	dir, err := c.dir(ctx)
 	if err != nil {
 		return err
 	}
-	scripts, err := unpack(ctx, dir)
+	scripts, err := unpack(ctx, filepath.Join(dir, "stage"))
 	if err != nil {
 		return fmt.Errorf("write the assets: %w", err)
 	}

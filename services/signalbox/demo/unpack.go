@@ -2,12 +2,14 @@ package demo
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
 
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/signalbox/signalbox/pkg/git"
+	"github.com/signalbox/signalbox/pkg/service"
 )
 
 // files are the paths of the unpacked assets.
@@ -17,9 +19,28 @@ type files struct {
 	tester    string
 }
 
+// unpackAll writes the assets and the report, as the request that opens it on a forge, to dir.
+func unpackAll(ctx context.Context, dir string) error {
+	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
+		return service.Usagef("--unpack %s is not empty: name a new directory", dir)
+	}
+	if _, err := unpack(ctx, dir); err != nil {
+		return err
+	}
+	title, body, err := report()
+	if err != nil {
+		return err
+	}
+	request, err := json.MarshalIndent(map[string]string{"title": title, "body": body}, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "issue.json"), append(request, '\n'), 0o600)
+}
+
 // unpack writes the assets below dir and makes the repository.
 func unpack(ctx context.Context, dir string) (files, error) {
-	f := files{filepath.Join(dir, "stage", "widgets"), filepath.Join(dir, "stage", "developer.sh"), filepath.Join(dir, "stage", "tester.sh")}
+	f := files{filepath.Join(dir, "widgets"), filepath.Join(dir, "developer.sh"), filepath.Join(dir, "tester.sh")}
 	source, err := asset.ReadFile("asset/widgets.txtar")
 	if err != nil {
 		return f, err
