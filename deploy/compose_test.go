@@ -31,12 +31,13 @@ type compose struct {
 	Services map[string]service `yaml:"services"`
 	Volumes  map[string]any     `yaml:"volumes"`
 	Secrets  map[string]struct {
-		Environment string `yaml:"environment"`
+		File string `yaml:"file"`
 	} `yaml:"secrets"`
 }
 
 // Container has the keys that several services share.
 type Container struct {
+	User            string                       `yaml:"user"`
 	Restart         string                       `yaml:"restart"`
 	Init            bool                         `yaml:"init"`
 	StopGracePeriod string                       `yaml:"stop_grace_period"`
@@ -195,7 +196,7 @@ func TestWhatIsMountedDependedOnOrAskedForIsThere(t *testing.T) {
 func TestTheExampleEnvironmentHasWhatTheFileAsksFor(t *testing.T) {
 	text, example := read(t, "docker-compose.yml"), read(t, "deploy/example.env")
 	asked := map[string]bool{}
-	for _, m := range regexp.MustCompile(`(?:\$\{|environment: )([A-Z][A-Z_]*)`).FindAllStringSubmatch(text, -1) {
+	for _, m := range regexp.MustCompile(`\$\{([A-Z][A-Z_]*)`).FindAllStringSubmatch(text, -1) {
 		asked[m[1]] = true
 	}
 	given := map[string]bool{}
@@ -203,7 +204,7 @@ func TestTheExampleEnvironmentHasWhatTheFileAsksFor(t *testing.T) {
 		given[m[1]] = true
 	}
 	for name := range asked {
-		if !given[name] && !strings.HasPrefix(name, "NKEY_") { // auth env prints those
+		if !given[name] {
 			t.Errorf("deploy/example.env does not say what %s is", name)
 		}
 	}
@@ -297,18 +298,17 @@ func TestEachServiceHasTheKeyOfItsOwnAccountAndNoOther(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parties := map[string]bool{}
+	files := map[string]string{}
 	for p := range seeds {
-		parties[strings.TrimPrefix(p.String(), "agent-")] = true
+		files[strings.TrimPrefix(p.String(), "agent-")] = "./" + generated + "/" + p.String() + ".nk"
 	}
 	for name, s := range c.Services {
 		if s.Build == nil || name == "local-forge" { // it connects to no NATS
 			continue
 		}
 		secret := "nkey-" + name
-		if !parties[name] || s.Environment["SIGNALBOX_NATS_NKEY"] != "/run/secrets/"+secret ||
-			c.Secrets[secret].Environment != "NKEY_"+strings.ToUpper(strings.ReplaceAll(name, "-", "_")) {
-			t.Errorf("%s: its key is %q, a party: %t", name, s.Environment["SIGNALBOX_NATS_NKEY"], parties[name])
+		if s.Environment["SIGNALBOX_NATS_NKEY"] != "/run/secrets/"+secret || files[name] == "" || c.Secrets[secret].File != files[name] {
+			t.Errorf("%s: its key is %q of %s, want that of %s", name, s.Environment["SIGNALBOX_NATS_NKEY"], c.Secrets[secret].File, files[name])
 		}
 		for _, given := range s.Secrets {
 			if given != secret && given != "forge-token" {
@@ -327,9 +327,9 @@ func TestAContainerGetsNoMoreThanItNeeds(t *testing.T) {
 				t.Errorf("%s: %s is published beyond this machine", name, port)
 			}
 		}
-		if s.Build != nil && (!slices.Contains(s.CapDrop, "ALL") || !slices.Contains(s.SecurityOpt, "no-new-privileges") ||
+		if s.Build != nil && (s.User != "${SIGNALBOX_UID:-10001}:0" || !slices.Contains(s.CapDrop, "ALL") || !slices.Contains(s.SecurityOpt, "no-new-privileges") ||
 			slices.Contains(s.SecurityOpt, "seccomp=unconfined") || s.PIDs == 0 || s.Memory == "") {
-			t.Errorf("%s: capabilities dropped %v, options %v, processes %d, memory %q", name, s.CapDrop, s.SecurityOpt, s.PIDs, s.Memory)
+			t.Errorf("%s: user %s, capabilities dropped %v, options %v, processes %d, memory %q", name, s.User, s.CapDrop, s.SecurityOpt, s.PIDs, s.Memory)
 		}
 		for _, volume := range s.Volumes {
 			from, _, _ := strings.Cut(volume, ":")
