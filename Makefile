@@ -148,6 +148,10 @@ images: ## build the container images; no registry is needed (VERSION=dev)
 containers-up: ## start all services as containers, with a forge of their own unless .env names another
 	scripts/containers-up
 
+.PHONY: containers
+containers: ## try the set of containers: ISSUES=3 issues under kills and restarts, then a backup restored (QUICK=1: one kill)
+	scripts/containers
+
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME each (10s); what is found is kept in testdata/fuzz
 	FUZZTIME=$(or $(FUZZTIME),10s) scripts/fuzz

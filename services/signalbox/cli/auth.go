@@ -24,7 +24,7 @@ type authCommand struct {
 	Revoke    authRevoke    `cmd:"" help:"Remove a party, with all of its keys."`
 	Rotate    authRotate    `cmd:"" help:"Give a party a new key. The one before it stays valid until --finish."`
 	Upgrade   authUpgrade   `cmd:"" help:"Rewrite the accounts of an older version. Keys stay, and a copy of the file is kept."`
-	Env       authEnv       `cmd:"" help:"Print the seeds of all services as variables NKEY_PARTY, for the .env of docker-compose.yml."`
+	Env       authEnv       `cmd:"" help:"Print the seeds of all services as variables NKEY_PARTY, for platforms that take secrets from variables."`
 }
 
 // authDir is the directory of the credentials.

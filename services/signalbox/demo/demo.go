@@ -29,7 +29,7 @@ var asset embed.FS
 // Command is `signalbox demo`.
 type Command struct {
 	Data   string `name:"data" type:"path" placeholder:"DIR" help:"Where the log stays; a new directory by default."`
-	Unpack string `name:"unpack" type:"path" placeholder:"DIR" help:"Only write the repository, the report and the scripts to DIR, to try them on another system."`
+	Unpack string `name:"unpack" type:"path" placeholder:"DIR" help:"Only write the repository, the report, its answer and the scripts to DIR, to try them on another system."`
 }
 
 const repo = "acme/widgets"

@@ -19,7 +19,8 @@ type files struct {
 	tester    string
 }
 
-// unpackAll writes the assets and the report, as the request that opens it on a forge, to dir.
+// unpackAll writes the assets to dir, and the report and its answer as the requests that post them
+// on a forge.
 func unpackAll(ctx context.Context, dir string) error {
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 		return service.Usagef("--unpack %s is not empty: name a new directory", dir)
@@ -31,11 +32,20 @@ func unpackAll(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	request, err := json.MarshalIndent(map[string]string{"title": title, "body": body}, "", "  ")
+	answer, err := asset.ReadFile("asset/answer.md")
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(dir, "issue.json"), append(request, '\n'), 0o600)
+	for name, request := range map[string]map[string]string{"issue.json": {"title": title, "body": body}, "answer.json": {"body": string(answer)}} {
+		text, err := json.MarshalIndent(request, "", "  ")
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), append(text, '\n'), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // unpack writes the assets below dir and makes the repository.
