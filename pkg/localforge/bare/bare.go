@@ -32,7 +32,8 @@ var ErrNoCommit = errors.New("no such commit")
 // any goroutine.
 type Repos struct {
 	dir         string
-	comparisons comparisons
+	comparisons cache[Comparison]
+	outputs     cache[string] // of git
 	where       func(name string) string
 }
 
@@ -193,16 +194,22 @@ func (r Repo) Resolve(ctx context.Context, name string) (string, error) {
 			if strings.HasPrefix(ref, "refs/heads/") {
 				return sha, nil // git lets a branch name a commit only
 			}
-			return r.Run(ctx, "rev-parse", "--verify", "-q", sha+"^{commit}")
+			return r.peel(ctx, sha)
 		}
 	}
 	if hexPattern.MatchString(name) {
-		sha, err := r.Run(ctx, "rev-parse", "--verify", "-q", name+"^{commit}")
+		sha, err := r.peel(ctx, name)
 		if err == nil {
 			return sha, nil
 		}
 	}
 	return "", ErrNoCommit
+}
+
+// peel returns the commit that a SHA, which may be short, names itself or by a tag.
+func (r Repo) peel(ctx context.Context, sha string) (string, error) {
+	out, err := r.read(ctx, git.MaxOutput, "rev-parse", "--verify", "-q", sha+"^{commit}")
+	return strings.TrimSuffix(out, "\n"), err
 }
 
 // Contains reports whether the commit is in the history of the tip.

@@ -3,6 +3,8 @@ package bare
 import (
 	"context"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/git"
 )
 
 // Commit is what git log prints of a commit.
@@ -22,7 +24,7 @@ const commitFormat = "--format=%H%x1f%T%x1f%P%x1f%an%x1f%ae%x1f%aI%x1f%cn%x1f%ce
 // Commits returns what git log shows for the revisions.
 func (r Repo) Commits(ctx context.Context, revisions ...string) ([]Commit, error) {
 	args := append([]string{"log", "-z", commitFormat}, revisions...)
-	out, err := r.Run(ctx, append(args, "--")...)
+	out, err := r.read(ctx, git.MaxOutput, append(args, "--")...)
 	if err != nil {
 		return nil, err
 	}

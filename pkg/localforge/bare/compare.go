@@ -5,7 +5,6 @@ import (
 	"context"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/signalbox/signalbox/pkg/git"
 )
@@ -18,31 +17,6 @@ type Comparison struct {
 	Additions     int // lines
 	Deletions     int // lines
 	Conflicts     bool
-}
-
-// comparisons caches comparisons. They are of commits, so they never change.
-type comparisons struct {
-	mu    sync.Mutex
-	known map[string]Comparison
-}
-
-// maxKnown is how many comparisons are cached before all are dropped.
-const maxKnown = 10_000
-
-func (c *comparisons) get(key string) (Comparison, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	found, ok := c.known[key]
-	return found, ok
-}
-
-func (c *comparisons) put(key string, one Comparison) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.known == nil || len(c.known) >= maxKnown {
-		c.known = map[string]Comparison{}
-	}
-	c.known[key] = one
 }
 
 // Compare compares two commits.

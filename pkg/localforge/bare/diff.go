@@ -34,12 +34,12 @@ var diffStatus = map[byte]string{'A': "added", 'D': "removed", 'M': "modified", 
 
 // Files returns the files that differ between two commits, in git's order.
 func (r Repo) Files(ctx context.Context, from, to string) ([]FileDiff, error) {
-	raw, err := r.Run(ctx, append(diffFlags, "--raw", "--no-abbrev", "--numstat", "-z", from, to, "--")...)
+	raw, err := r.read(ctx, git.MaxOutput, append(diffFlags, "--raw", "--no-abbrev", "--numstat", "-z", from, to, "--")...)
 	if err != nil {
 		return nil, err
 	}
 	files := parseRaw(strings.Split(raw, "\x00"))
-	patch, err := r.Output(ctx, maxDiff, append(diffFlags, from, to, "--")...)
+	patch, err := r.read(ctx, maxDiff, append(diffFlags, from, to, "--")...)
 	if errors.Is(err, git.ErrTooLarge) {
 		return files, nil // GitHub leaves out patches that are too large as well
 	}
@@ -47,7 +47,7 @@ func (r Repo) Files(ctx context.Context, from, to string) ([]FileDiff, error) {
 		return nil, err
 	}
 	// Both are in the same order, and no line of a hunk begins with "diff".
-	parts := strings.Split("\n"+string(patch), "\ndiff --git ")[1:]
+	parts := strings.Split("\n"+patch, "\ndiff --git ")[1:]
 	for n := range files {
 		if len(parts) == 0 {
 			break
