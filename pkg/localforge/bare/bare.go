@@ -34,6 +34,7 @@ type Repos struct {
 	dir         string
 	comparisons cache[Comparison]
 	outputs     cache[string] // of git
+	contained   cache[bool]
 	where       func(name string) string
 }
 
@@ -214,11 +215,18 @@ func (r Repo) peel(ctx context.Context, sha string) (string, error) {
 
 // Contains reports whether the commit is in the history of the tip.
 func (r Repo) Contains(ctx context.Context, tip, sha string) (bool, error) {
-	_, err := r.Run(ctx, "merge-base", "--is-ancestor", sha, tip)
-	if git.ExitCode(err) == 1 {
-		return false, nil
+	key := r.Dir() + " " + tip + " " + sha
+	if in, ok := r.repos.contained.get(key); ok {
+		return in, nil
 	}
-	return err == nil, err
+	_, err := r.Run(ctx, "merge-base", "--is-ancestor", sha, tip)
+	if err != nil && git.ExitCode(err) != 1 {
+		return false, err
+	}
+	if IsSHA(tip) && IsSHA(sha) {
+		r.repos.contained.put(key, err == nil)
+	}
+	return err == nil, nil
 }
 
 // ErrMoved means that a ref is no longer where the caller saw it.

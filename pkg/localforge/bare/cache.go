@@ -37,14 +37,14 @@ func (c *cache[V]) put(key string, one V) {
 }
 
 // read returns the output of a git command that only reads, with at most max bytes, as Output
-// does. It runs git once for the same arguments if these name commits by whole SHAs alone:
-// clients ask for the same few commits at nearly each visit.
+// does. Paths are literal. It runs git once for the same arguments if these name commits by whole SHAs
+// alone: clients ask for the same few commits at nearly each visit.
 func (r Repo) read(ctx context.Context, max int, args ...string) (string, error) {
 	key := r.Dir() + "\x00" + strings.Join(args, "\x00")
 	if out, ok := r.repos.outputs.get(key); ok {
 		return out, nil
 	}
-	out, err := r.Output(ctx, max, args...)
+	out, err := r.WithEnv("GIT_LITERAL_PATHSPECS=1").Output(ctx, max, args...)
 	if err == nil && len(out) <= maxOutput && fixed(args[1:]) {
 		r.repos.outputs.put(key, string(out))
 	}

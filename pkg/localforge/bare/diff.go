@@ -65,11 +65,11 @@ func (r Repo) Files(ctx context.Context, from, to string) ([]FileDiff, error) {
 // Paths returns the paths that differ between two commits. A file that was renamed has two.
 // It fails with git.ErrTooLarge above 64 MiB.
 func (r Repo) Paths(ctx context.Context, from, to string) ([]string, error) {
-	out, err := r.Output(ctx, maxPaths, "diff", "--name-only", "--no-renames", "-z", from, to, "--")
+	out, err := r.read(ctx, maxPaths, "diff", "--name-only", "--no-renames", "-z", from, to, "--")
 	if err != nil || len(out) == 0 {
 		return nil, err
 	}
-	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"), nil
+	return strings.Split(strings.TrimSuffix(out, "\x00"), "\x00"), nil
 }
 
 // parseRaw parses the output of --raw --numstat -z. It has a record of each file with
@@ -173,7 +173,7 @@ func (r Repo) MoveLine(ctx context.Context, from, to, path string, line int) (in
 		return line, nil
 	}
 	args := []string{"diff", "--no-color", "--no-ext-diff", "--no-textconv", "-U0", from, to, "--", path}
-	out, err := r.WithEnv("GIT_LITERAL_PATHSPECS=1").Run(ctx, args...)
+	out, err := r.read(ctx, git.MaxOutput, args...)
 	if err != nil {
 		return 0, err
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/git"
 )
 
 // maxBlob is how many bytes of a file are read.
@@ -23,7 +25,7 @@ func (r Repo) Tree(ctx context.Context, commit string, paths ...string) ([]TreeE
 	if !slices.Contains(paths, "") {
 		args = append(append(args, "--"), paths...)
 	}
-	out, err := r.WithEnv("GIT_LITERAL_PATHSPECS=1").Run(ctx, args...)
+	out, err := r.read(ctx, git.MaxOutput, args...)
 	if err != nil {
 		return nil, err
 	}
