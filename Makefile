@@ -14,7 +14,8 @@ LONGEST := $(addprefix ./,services/e2e services/shepherd/app pkg/agent/role serv
 # `make test RUN=Handle` narrows, `make test FLAGS=-count=1` adds.
 RUN   ?=
 FLAGS ?=
-TEST  := go test $(if $(RUN),-run '$(RUN)') $(FLAGS)
+# One timeout for all targets: the result of one is the result of the other, as of archtest.
+TEST  := go test -timeout=30m $(if $(RUN),-run '$(RUN)') $(FLAGS)
 
 ## The product
 
@@ -51,7 +52,7 @@ UNSHIMMED = $(shell printf '%s' "$$PATH" | tr ':' '\n' | grep -v '/shims$$' | pa
 .PHONY: test
 test: export PATH := $(if $(shell PATH='$(UNSHIMMED)' python3 -m pip --version 2>/dev/null),$(UNSHIMMED),$(PATH))
 test: ## run all tests
-	$(TEST) -timeout=30m $(LONGEST) $(PACKAGES)
+	. scripts/scratch; $(TEST) $(LONGEST) $(PACKAGES)
 
 # Tests that can run beside others mostly wait there, for leases.
 .PHONY: race
