@@ -72,7 +72,7 @@ const (
 func (s step) settle(g gate, ev instance.Evidence) (instance.Evidence, error) {
 	j := *ev.Judgement
 	if j.Question != "" {
-		if j.Question = verdict.Clip(j.Question, maxSaid); s.testerIsAsked(j.Question) {
+		if j.Question = verdict.Shorten(j.Question, maxSaid); s.testerIsAsked(j.Question) {
 			return ev, nil // by a rule of the lifecycle
 		}
 		reason := asksOfTests + j.Question + details(g, j, ev)

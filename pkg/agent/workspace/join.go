@@ -31,12 +31,12 @@ type Joined struct {
 	Rewritten bool     // the branch lost the published commit: Head is the branch
 }
 
-// Join fetches the branch and merges it with the work. If one contains the other,
+// MergeBranch fetches the branch and merges it with the work. If one contains the other,
 // it is the result. A conflict is not an error: the merge then has git's marks of
 // both sides. A branch without the published commit was rewritten, and is the result as
 // it is: what was removed from it does not come back. Nothing is pushed. The error is ErrSource if there is no such branch,
 // else it wraps brain.ErrInfrastructure.
-func (c *Cache) Join(ctx context.Context, m Meeting) (Joined, error) {
+func (c *Cache) MergeBranch(ctx context.Context, m Meeting) (Joined, error) {
 	r, err := c.repository(m.Repo)
 	if err != nil {
 		return Joined{}, infra(err, "join")
@@ -83,7 +83,7 @@ func (c *Cache) Join(ctx context.Context, m Meeting) (Joined, error) {
 
 // Shares reports whether the branch has a commit of the work, one between its base and its
 // head. One that has none is another work's, whoever pushed it. Its errors are those of
-// Join.
+// MergeBranch.
 func (c *Cache) Shares(ctx context.Context, m Meeting) (bool, error) {
 	r, err := c.repository(m.Repo)
 	if err != nil {

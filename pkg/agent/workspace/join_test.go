@@ -37,7 +37,7 @@ func (e *env) ours(file, text string) (head, bundle string) {
 
 func (e *env) join(m workspace.Meeting) workspace.Joined {
 	e.t.Helper()
-	j, err := e.newNode().Join(e.t.Context(), m)
+	j, err := e.newNode().MergeBranch(e.t.Context(), m)
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestAConflictHoldsBothSidesUntilSomebodyChooses(t *testing.T) {
 
 func TestABranchThatIsNotThereIsNotJoined(t *testing.T) {
 	w := newEnv(t)
-	if _, err := w.node.Join(t.Context(), w.meeting(w.base)); !errors.Is(err, workspace.ErrSource) {
+	if _, err := w.node.MergeBranch(t.Context(), w.meeting(w.base)); !errors.Is(err, workspace.ErrSource) {
 		t.Errorf("err %v", err)
 	}
 }

@@ -25,7 +25,7 @@ var ErrNotContained = errors.New("the branch does not have the commit")
 
 // Before returns the commit that the branch was at before the merge: the first parent of
 // a merge or of a squashed commit, and what the first of rebased commits is on; "" if
-// the branch began with it. Its errors are those of Join, and ErrNotContained.
+// the branch began with it. Its errors are those of MergeBranch, and ErrNotContained.
 func (c *Cache) Before(ctx context.Context, m Merged) (string, error) {
 	_, before, _, err := c.merged(ctx, m)
 	return before, err

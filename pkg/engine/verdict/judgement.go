@@ -127,7 +127,7 @@ func NamesOf(all []string) Names {
 	all = slices.Compact(slices.Sorted(slices.Values(all)))
 	size := 0
 	for i, name := range all {
-		name = Clip(name, maxName)
+		name = Shorten(name, maxName)
 		if size += len(name); i == maxNames || size > maxNameBytes {
 			return Names{all[:i], len(all) - i}
 		}
@@ -144,31 +144,31 @@ func (j Judgement) Bounded() Judgement {
 	}
 	if j.Ways != nil {
 		ways := *j.Ways
-		ways.Files, ways.Aside, ways.Changed = ways.Files.bounded(), Clip(ways.Aside, maxText), Clip(ways.Changed, maxText)
+		ways.Files, ways.Aside, ways.Changed = ways.Files.bounded(), Shorten(ways.Aside, maxText), Shorten(ways.Changed, maxText)
 		j.Ways = &ways
 	}
 	j.Tests = slices.Clone(j.Tests[:min(len(j.Tests), maxShown)])
 	for i := range j.Tests {
 		t := &j.Tests[i]
-		t.Name, t.Output = Clip(t.Name, maxName), Clip(t.Output, maxOutput)
+		t.Name, t.Output = Shorten(t.Name, maxName), Shorten(t.Output, maxOutput)
 	}
 	j.Flaky = slices.Clone(j.Flaky[:min(len(j.Flaky), maxTexts)])
 	for i := range j.Flaky {
-		j.Flaky[i].Name = Clip(j.Flaky[i].Name, maxName)
+		j.Flaky[i].Name = Shorten(j.Flaky[i].Name, maxName)
 	}
 	j.Renamed = slices.Clone(j.Renamed[:min(len(j.Renamed), maxTexts)])
 	for i := range j.Renamed {
-		j.Renamed[i] = Rename{Clip(j.Renamed[i].From, maxName), Clip(j.Renamed[i].To, maxName)}
+		j.Renamed[i] = Rename{Shorten(j.Renamed[i].From, maxName), Shorten(j.Renamed[i].To, maxName)}
 	}
 	j.Accepted = slices.Clone(j.Accepted[:min(len(j.Accepted), maxTexts)])
 	for i := range j.Accepted {
-		j.Accepted[i] = Accepted{Clip(j.Accepted[i].Name, maxName), Clip(j.Accepted[i].By, maxName)}
+		j.Accepted[i] = Accepted{Shorten(j.Accepted[i].Name, maxName), Shorten(j.Accepted[i].By, maxName)}
 	}
 	j.Findings = slices.Clone(j.Findings[:min(len(j.Findings), maxTexts)])
 	for i := range j.Findings {
-		j.Findings[i] = Clip(j.Findings[i], maxText)
+		j.Findings[i] = Shorten(j.Findings[i], maxText)
 	}
-	j.Unproven, j.Question = Clip(j.Unproven, maxText), Clip(j.Question, maxOutput)
+	j.Unproven, j.Question = Shorten(j.Unproven, maxText), Shorten(j.Question, maxOutput)
 	return j
 }
 
@@ -178,9 +178,9 @@ func (n Names) bounded() Names {
 	return cut
 }
 
-// Clip returns the text, or its beginning with an ellipsis if it has more than max bytes.
+// Shorten returns the text, or its beginning with an ellipsis if it has more than max bytes.
 // It does not cut within a character.
-func Clip(text string, max int) string {
+func Shorten(text string, max int) string {
 	const ellipsis = "…"
 	if len(text) <= max {
 		return text

@@ -61,7 +61,7 @@ func TestNamesAreSortedAndEachIsThereOnce(t *testing.T) {
 func TestAClippedTextIsWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text, limit := rapid.String().Draw(t, "text"), rapid.IntRange(3, 50).Draw(t, "limit")
-		got := verdict.Clip(text, limit)
+		got := verdict.Shorten(text, limit)
 		if len(got) > limit || !utf8.ValidString(got) || len(text) <= limit && got != text {
 			t.Errorf("%q is cut to %q at %d", text, got, limit)
 		}

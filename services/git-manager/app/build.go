@@ -27,7 +27,7 @@ func (m *manager) build(ctx context.Context, job agent.Job, repo forge.Repositor
 	var said, conflicts []string
 	for _, branch := range branches {
 		job.Progress("joining %s", branch)
-		j, err := m.gate.Workspace.Join(ctx, workspace.Meeting{
+		j, err := m.gate.Workspace.MergeBranch(ctx, workspace.Meeting{
 			Repo: repo.Name, Bundles: bundles, Base: job.Base, Head: head, From: m.gate.Remote(ctx, repo), Branch: branch, Message: "Join " + branch,
 		})
 		if errors.Is(err, workspace.ErrSource) {

@@ -106,7 +106,7 @@ func (t *visit) ask(ctx context.Context, needs []string) (instance.Result, error
 	}
 	at := t.job.Head
 	join := func(branch string) (workspace.Joined, error) {
-		j, err := t.gate.Workspace.Join(ctx, t.meeting(ctx, repo, at, branch))
+		j, err := t.gate.Workspace.MergeBranch(ctx, t.meeting(ctx, repo, at, branch))
 		if err == nil && j.Head != at {
 			at, asking.Head, asking.Bundle = j.Head, j.Head, j.Bundle
 		}

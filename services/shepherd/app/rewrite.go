@@ -21,7 +21,7 @@ func (t *visit) rewritten(ctx context.Context) (r instance.Result, is bool, err 
 	if err != nil {
 		return r, false, err
 	}
-	j, err := t.gate.Workspace.Join(ctx, t.meeting(ctx, repo, t.job.Head, t.snapshot.HeadRef))
+	j, err := t.gate.Workspace.MergeBranch(ctx, t.meeting(ctx, repo, t.job.Head, t.snapshot.HeadRef))
 	if err != nil || !j.Rewritten {
 		return r, false, err
 	}
