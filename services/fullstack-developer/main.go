@@ -1,6 +1,6 @@
 // Command fullstack-developer carries tasks out: the states of `task` whose
 // `work` requires a change or runs the acceptance criteria. The work is done in
-// pkg/agent/role/coder.go and pkg/agent/role/accept.go.
+// pkg/agent/role/coder.go and pkg/agent/role/prove.go.
 package main
 
 import (

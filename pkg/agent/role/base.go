@@ -11,7 +11,6 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
-	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
@@ -21,24 +20,31 @@ import (
 )
 
 // untried reports whether the brain costs something, and no role has written code yet in a
-// lifecycle that runs tests. Then they are run before the brain is.
+// lifecycle that runs tests, and the log has no run of them. Then they are run before the brain is.
 func (s step) untried() bool {
 	written := slices.ContainsFunc(s.job.Bundles, func(b instance.Bundle) bool { return slices.Contains(s.job.Writers, b.Role) })
 	begun := s.tree != nil && s.tree.Head != s.tree.Base && (written || len(s.job.Writers) == 0)
-	return s.tree != nil && !begun && s.job.Question == nil && !s.asks.Tests() &&
-		slices.Contains(s.job.Checks, testrun.Name) && !rules.Free(s.think)
+	return s.tree != nil && !begun && s.job.Question == nil && !s.asks.Tests() && slices.Contains(s.job.Checks, testrun.Name) && !s.free &&
+		!slices.ContainsFunc(s.job.Evidence, func(ev instance.Evidence) bool { return ev.Name == work.Base && ev.Commit == s.tree.Base })
+}
+
+// tried is the outcome of the tests on the code before any change.
+type tried struct {
+	shown    []instance.Evidence // to the brain
+	recorded []instance.Evidence // with the result; none if the log has it, or the role writes the code
+	warnings []string            // for the brain
 }
 
 // tryBase runs the tests on the code as nobody has changed it. Tests that cannot run
-// would judge no change: people are asked, by an *agent.ErrEscalate. Failing tests, and
-// that there are none, are told to the brain. It returns the evidence if it is new.
-func (s step) tryBase(ctx context.Context, a *brain.Assignment) ([]instance.Evidence, error) {
-	if slices.ContainsFunc(a.Evidence, func(ev instance.Evidence) bool { return ev.Name == work.Base && ev.Commit == s.tree.Base }) {
-		return nil, nil
+// would judge no change: people are asked, by an *agent.ErrEscalate. The brain is warned of
+// failing tests, and of none.
+func (s step) tryBase(ctx context.Context) (tried, error) {
+	if !s.untried() {
+		return tried{}, nil
 	}
 	base, err := s.base(ctx, s.tree)
 	if err != nil {
-		return nil, err
+		return tried{}, err
 	}
 	if base == s.tree {
 		base = nil // the brain's: the tests run in one of their own
@@ -52,39 +58,47 @@ func (s step) tryBase(ctx context.Context, a *brain.Assignment) ([]instance.Evid
 	w := detect(dir, []string{testrun.Name})[0]
 	switch {
 	case errors.Is(w.err, brain.ErrInfrastructure):
-		return nil, w.err
+		return tried{}, w.err
 	case errors.Is(w.err, testrun.ErrNoTests):
-		a.Warnings = append(slices.Clip(a.Warnings), w.err.Error())
-		return nil, nil
+		return tried{warnings: []string{w.err.Error()}}, nil
 	case w.err != nil:
-		return nil, s.obstructed(a, cannotRun, w.err.Error())
+		warnings, err := s.obstructed(cannotRun, w.err.Error())
+		return tried{warnings: warnings}, err
 	}
 	made, err := s.baseline(ctx, base, w.plan)
 	if err != nil {
-		return nil, err
+		return tried{}, err
 	}
+	return s.assess(ctx, w.plan.Command(), made)
+}
+
+// assess decides whether a run of the tests on the base can judge a change, and what the brain
+// is shown of it.
+func (s step) assess(ctx context.Context, command string, made madeRun) (t tried, err error) {
 	ev := made.ev
-	if obstacle := testrun.Obstacle(ev); obstacle != "" && testrun.NothingTested(ev) && (s.asks.Does == workflow.WriteTests || !s.testsRequired()) {
-		a.Warnings = append(slices.Clip(a.Warnings), obstacle) // tests are to be written, or none are asked for
+	obstacle := testrun.Obstacle(ev)
+	if obstacle != "" && testrun.NothingTested(ev) && (s.asks.Does == workflow.WriteTests || !s.testsRequired()) {
+		t.warnings = []string{obstacle} // tests are to be written, or none are asked for
 	} else if obstacle != "" {
-		return nil, s.obstructed(a, cannotRun, fmt.Sprintf("%s\n\nThis was run on %.10s: %s%s", obstacle, ev.Commit, ev.Command, ending(made.run.Output)))
-	} else if unsteady, err := s.unsteady(ctx, w.plan.Command(), made); err != nil {
-		return nil, err
+		t.warnings, err = s.obstructed(cannotRun, fmt.Sprintf("%s\n\nThis was run on %.10s: %s%s", obstacle, ev.Commit, ev.Command, ending(made.run.Output)))
+		return t, err
+	} else if unsteady, err := s.unsteady(ctx, command, made); err != nil {
+		return t, err
 	} else if unsteady != "" {
-		if err := s.obstructed(a, cannotJudge, unsteady); err != nil {
-			return nil, err
+		if t.warnings, err = s.obstructed(cannotJudge, unsteady); err != nil {
+			return t, err
 		}
 	}
 	ev.Name = work.Base
-	a.Evidence = append(slices.Clip(a.Evidence), ev)
+	t.shown = []instance.Evidence{ev}
 	if !ev.OK {
-		a.Warnings = append(slices.Clip(a.Warnings), fmt.Sprintf("%s fails on the code as it is, before any change", ev.Command))
+		t.warnings = append(t.warnings, fmt.Sprintf("%s fails on the code as it is, before any change", ev.Command))
 		s.job.Progress("%s fails before any change", ev.Command)
 	}
-	if slices.Contains(s.job.Writers, s.job.Role) {
-		return nil, nil // no evidence comes from who writes the code
+	if !slices.Contains(s.job.Writers, s.job.Role) { // no evidence comes from who writes the code
+		t.recorded = t.shown
 	}
-	return []instance.Evidence{ev}, nil
+	return t, nil
 }
 
 // cannotRun begins what people are told of tests that cannot run, and cannotJudge what they
@@ -111,14 +125,13 @@ func ending(output string) string {
 }
 
 // obstructed puts the obstacle to people, once: what they say to it lets the work go on,
-// and the brain is warned.
-func (s step) obstructed(a *brain.Assignment, beginning, obstacle string) error {
+// and it returns the warning for the brain.
+func (s step) obstructed(beginning, obstacle string) (warnings []string, err error) {
 	obstacle += s.layers[nil].failed
 	if s.toldOf(beginning) {
-		a.Warnings = append(slices.Clip(a.Warnings), beginning+obstacle)
-		return nil
+		return []string{beginning + obstacle}, nil
 	}
-	return &agent.ErrEscalate{Reason: beginning + obstacle, RequiresHuman: true}
+	return nil, &agent.ErrEscalate{Reason: beginning + obstacle, RequiresHuman: true}
 }
 
 // unsteady returns why no change can be judged by a run of the base that fails and names no
@@ -132,7 +145,7 @@ func (s step) unsteady(ctx context.Context, command string, made madeRun) (strin
 	key := s.contentKey(s.tree.Base, command, nil, nil)
 	again, ok := s.Baselines.get(key, 1)
 	if !ok {
-		tree, err := s.Workspace.Checkout(ctx, spec(s.job, s.tree.Base))
+		tree, err := s.checkout(ctx, s.tree.Base)
 		if err != nil {
 			return "", err
 		}
@@ -170,7 +183,7 @@ func (s step) baseline(ctx context.Context, base *workspace.Tree, plan testrun.P
 		return made, nil
 	}
 	if base == nil {
-		own, err := s.Workspace.Checkout(ctx, spec(s.job, s.tree.Base))
+		own, err := s.checkout(ctx, s.tree.Base)
 		if err != nil {
 			return madeRun{}, err
 		}

@@ -57,12 +57,13 @@ func (b Brains) Permitted(state string, w workflow.WorkSpec, config instance.Con
 	if err != nil || config.Brains == nil {
 		return think, err
 	}
+	forbidden := func(name string) bool { return !repoconfig.PermitsBrain(config.Brains, name) }
 	if chain, ok := think.(brain.Chain); ok {
-		left := slices.DeleteFunc(slices.Clone(chain), func(l brain.Link) bool { return !repoconfig.PermitsBrain(config.Brains, l.Name) })
+		left := slices.DeleteFunc(slices.Clone(chain), func(l brain.Link) bool { return forbidden(l.Name) })
 		if len(left) > 0 {
 			return left, nil
 		}
-	} else if spec, named := b.spec(state, w); !named || repoconfig.PermitsBrain(config.Brains, spec) {
+	} else if spec, named := b.spec(state, w); !named || !forbidden(spec) {
 		return think, nil
 	}
 	return nil, fmt.Errorf("%w: %s works with a brain other than %s (brains of %s at %.12s)", errForbidden, b.Role,

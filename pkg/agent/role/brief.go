@@ -8,16 +8,32 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/brain/prompt"
-	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/engine/work"
 )
 
-// brief returns what a prompt says beside the assignment. What is read of the repository
+// brief returns the assignment of the brain: the job's, with the work tree, the evidence and the
+// warnings of the phases before, and the rest of the prompt.
+func (s step) brief(ctx context.Context, checked []instance.Evidence, base tried, unready []string) (a brain.Assignment, err error) {
+	a = s.job.Assignment
+	if s.tree != nil {
+		a.Dir, a.Shared = s.tree.Dir, s.tree.Shared
+	}
+	if checked != nil {
+		a.Evidence = checked
+	}
+	a.Evidence = slices.Concat(a.Evidence, base.shown)
+	a.Warnings = slices.Concat(a.Warnings, base.warnings, unready)
+	a.Brief, err = s.briefing(ctx)
+	return a, err
+}
+
+// briefing returns what a prompt says beside the assignment. What is read of the repository
 // is of the base, which no agent has changed.
-func (s step) brief(ctx context.Context) (work.Brief, error) {
+func (s step) briefing(ctx context.Context) (work.Brief, error) {
 	var b work.Brief
-	if rules.Free(s.think) { // it reads no prompt
+	if s.free { // it reads no prompt
 		return b, nil
 	}
 	if s.job.Steps != nil {
@@ -56,9 +72,9 @@ func (s step) ofBase(ctx context.Context, name string) (text, blob string, err e
 	return string(content), v.Blob, err
 }
 
-// told says which template the prompt was made from, and which could not be used. It says
-// so to those who look on, in the log and with the work.
-func (s step) told(ctx context.Context, out brain.Outcome) {
+// noteTemplate reports which template the prompt was made from, and which could not be used: in
+// the progress, in the log and as a note.
+func (s step) noteTemplate(ctx context.Context, out brain.Outcome) {
 	if out.Template != "" && !strings.HasSuffix(out.Template, "("+prompt.FromShipped+")") {
 		s.job.Progress("prompt: %s", out.Template)
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/engine/work"
@@ -74,6 +75,16 @@ func (b budget) String() string {
 
 // warnAt is the part of a budget at which people are told.
 const warnAt = 0.8
+
+// affordable asks people for more budget, by an *agent.ErrEscalate, if all is spent and the brain
+// costs something.
+func (s *step) affordable(ctx context.Context) error {
+	b := s.budget()
+	if s.free || b.err() == nil {
+		return nil
+	}
+	return &agent.ErrEscalate{Reason: s.more(ctx, b, instance.Cost{}).Reason, RequiresHuman: true}
+}
 
 // more asks people for more budget, and says what it was spent on. unrecorded is what the
 // step cost that the log does not have yet.

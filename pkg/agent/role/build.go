@@ -1,6 +1,7 @@
 package role
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
+	"github.com/signalbox/signalbox/pkg/service"
 )
 
 // Tools configures brains that run programs.
@@ -167,7 +169,7 @@ func one(role, state, spec string, t Tools) (brain.Brain, error) {
 			Servers: t.servers, Issued: t.Issued,
 			Program: program, Env: t.Env, Wall: t.Wall, Idle: t.Idle, Sandbox: t.Sandbox, Egress: t.Egress, Line: t.Line, Limits: t.Limits,
 			Readable: slices.Concat(readable, t.Readable), Cache: t.Cache,
-			Documents: given(t.Document), StateFile: t.StateFile, Prompts: t.prompts,
+			Documents: t.Document, StateFile: t.StateFile, Prompts: t.prompts,
 		})
 	case "model":
 		cfg, err := model.Parse(rest)
@@ -233,26 +235,15 @@ func here(command string) (string, []string, error) {
 
 // byRule is what a role thinks with when it is given nothing; nil: it must be.
 func byRule(role string, d Document) brain.Brain {
-	if b := given(d).Brain(role); b != nil {
-		return b
+	if d != nil {
+		if b := d.Brain(role); b != nil {
+			return b
+		}
 	}
-	switch role {
-	case "analyst":
-		return rules.Analyst{}
-	case "tester":
-		return rules.Tester{}
-	case "navigator":
-		return rules.Navigator{}
-	case "build":
-		return rules.Checker{}
-	case "solution-validator":
-		return rules.Validator{}
-	case "quality-monitor":
-		return rules.Quality{}
-	case "cto":
-		return rules.CTO{}
-	}
-	return nil
+	return map[string]brain.Brain{
+		"analyst": rules.Analyst{}, "tester": rules.Tester{}, "navigator": rules.Navigator{}, "build": rules.Checker{},
+		"solution-validator": rules.Validator{}, "quality-monitor": rules.Quality{}, "cto": rules.CTO{},
+	}[role]
 }
 
 // Of returns the settings of one role: its own brains, hosts and variables. ErrNoBrain says
@@ -274,4 +265,33 @@ func (s Settings) Of(role string) (Settings, error) {
 		return s, fmt.Errorf("%w for %s: give one with --brain %s=exec:COMMAND", ErrNoBrain, role, role)
 	}
 	return s, nil
+}
+
+// Thinks returns the brains of a role that does no work on code, such as the PM: those
+// that it was given. Without any, For of what is returned fails with ErrNoBrain.
+func (s Settings) Thinks(ctx context.Context, role string) (Brains, error) {
+	if len(s.Brain) == 0 {
+		return Brains{Role: role}, nil
+	}
+	specs, err := ParseSpecs(s.Brain, role)
+	if err == nil {
+		err = specs.Check([]string{role})
+	}
+	if err == nil {
+		err = s.checkScopes([]string{role})
+	}
+	var box sandbox.Sandbox
+	if err == nil {
+		box, err = s.box(ctx)
+	}
+	if err != nil {
+		return Brains{}, service.Usagef("%w", err)
+	}
+	tools := s.scope(role).tools(box)
+	tools.Cache = Caches{filepath.Join(s.WorkDir, role, "caches")}.brain
+	brains, err := specs.Build(role, tools)
+	if err != nil {
+		return Brains{}, service.Usagef("%w", err)
+	}
+	return brains, nil
 }

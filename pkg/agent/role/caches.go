@@ -4,12 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/agent/workspace"
 )
 
 // Caches are the directories of the caches that confined tools fill, such as modules and
@@ -44,21 +44,10 @@ func (c Caches) Sweep() error {
 	dirs, err := filepath.Glob(filepath.Join(c.Dir, "*", "*"))
 	for _, dir := range dirs {
 		if info, serr := os.Stat(dir); serr == nil && time.Since(info.ModTime()) > keepCaches {
-			err = errors.Join(err, removeReadOnly(dir))
+			err = errors.Join(err, workspace.RemoveAll(dir))
 		}
 	}
 	return err
-}
-
-// removeReadOnly removes a directory with those in it that are read-only.
-func removeReadOnly(dir string) error {
-	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if d != nil && d.IsDir() {
-			return os.Chmod(path, 0o700)
-		}
-		return nil
-	})
-	return os.RemoveAll(dir)
 }
 
 // repoOf names the repository of an assignment.

@@ -19,7 +19,6 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/base/secret"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
-	"github.com/signalbox/signalbox/pkg/engine/work"
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
 
@@ -45,37 +44,94 @@ type Coder struct {
 	Log        *slog.Logger    // nil: nothing is logged
 }
 
-// Work implements agent.Handler.
-func (c Coder) Work(ctx context.Context, job agent.Job) (instance.Result, error) {
-	asks := c.asks(job.Assignment)
-	c.Rules.Forbidden = slices.Concat(c.Rules.Forbidden, job.Issue.Configured().Protect)
-	think, err := c.Brains.Permitted(job.State, asks, job.Issue.Configured())
-	if errors.Is(err, errForbidden) {
-		return instance.Result{}, &agent.ErrEscalate{Reason: err.Error(), RequiresHuman: true}
+// Work implements agent.Handler. It is the list of its phases, each in the file that is named.
+// A phase takes values of the phases before it and returns its own.
+//
+//	begin         the brain that the repository permits, and a work tree   coder.go, brains.go
+//	affordable    the instance has budget left                             budget.go
+//	test          the evidence of a role that judges others                test.go
+//	tryBase       the tests on the code before any change                  base.go
+//	setUpToThink  the setup of the work tree                               setup.go
+//	brief         the assignment as the brain gets it                      brief.go
+//	think         the outcome of the brain                                 think.go
+//	judge         the result without what the role may not state           judge.go
+//	collect       the change, as a commit                                  collect.go
+//	prove         the acceptance criteria pass, or new tests fail          prove.go
+//	report        the result, and the error with what it asks of others    report.go
+//
+// An error ends the list. A brain that failed is reported as work that nobody judged, and what
+// an outcome asks of others is reported whatever became of the change.
+func (c Coder) Work(ctx context.Context, job agent.Job) (result instance.Result, err error) {
+	s, err := c.begin(ctx, job)
+	if err != nil {
+		return result, err
+	}
+	defer func() { s.close(s.tree) }()
+	if s.tree == nil && s.asks.NeedsCode() {
+		return instance.Result{Status: instance.Blocked, Summary: "there is no code: the instance was opened without a repository"}, nil
+	}
+	if err := s.affordable(ctx); err != nil {
+		return result, err
+	}
+	checked, err := s.test(ctx)
+	if err != nil {
+		return result, err
+	}
+	base, err := s.tryBase(ctx)
+	if err != nil {
+		return result, err
+	}
+	unready, err := s.setUpToThink(ctx)
+	if err != nil {
+		return result, err
+	}
+	assignment, err := s.brief(ctx, checked, base, unready)
+	if err != nil {
+		return result, err
+	}
+	out, failed := s.think(ctx, assignment)
+	out, result, err = s.judge(ctx, out, failed)
+	switch {
+	case errors.Is(err, errBrain):
+		return unjudged(result, slices.Concat(checked, base.recorded), err), nil
+	case err != nil:
+		return result, err
+	}
+	result.Evidence = checked
+	files, result, err := s.collect(ctx, out, result)
+	if err == nil {
+		result, err = s.prove(ctx, out, result)
+	}
+	return s.report(ctx, out, files, base.recorded, result, err)
+}
+
+// begin chooses the brain and checks out the code. A brain that the repository forbids is put
+// to people, by an *agent.ErrEscalate.
+func (c Coder) begin(ctx context.Context, job agent.Job) (*step, error) {
+	s := &step{Coder: c, job: job, asks: c.asks(job.Assignment), ready: map[*workspace.Tree]bool{}, layers: map[*workspace.Tree]prepared{}}
+	s.Rules.Forbidden = slices.Concat(c.Rules.Forbidden, job.Issue.Configured().Protect)
+	var err error
+	if s.brain, err = c.Brains.Permitted(job.State, s.asks, job.Issue.Configured()); errors.Is(err, errForbidden) {
+		return nil, &agent.ErrEscalate{Reason: err.Error(), RequiresHuman: true}
 	}
 	if err != nil {
 		// An operator has to mend it; the work has not been tried.
-		return instance.Result{}, fmt.Errorf("%w: %w", brain.ErrInfrastructure, err)
+		return nil, fmt.Errorf("%w: %w", brain.ErrInfrastructure, err)
 	}
-	if q := job.Question; q != nil && q.RunOnly && asks.Runs == workflow.RunsCriteria {
-		think = rules.Unchanged{}
+	if q := job.Question; q != nil && q.RunOnly && s.asks.Runs == workflow.RunsCriteria {
+		s.brain = rules.Unchanged{}
 	}
-	s := step{Coder: c, job: job, asks: asks, think: think, ready: map[*workspace.Tree]bool{}, layers: map[*workspace.Tree]prepared{}}
-	a := job.Assignment
-	if a.Base == "" {
-		if asks.NeedsCode() {
-			return instance.Result{Status: instance.Blocked, Summary: "there is no code: the instance was opened without a repository"}, nil
-		}
-		return s.run(ctx)
+	s.free = rules.Free(s.brain)
+	if job.Base == "" {
+		return s, nil
 	}
-	if s.tree, err = c.Workspace.Checkout(ctx, spec(job, a.Head)); err != nil {
-		return instance.Result{}, err
+	if s.tree, err = s.checkout(ctx, job.Head); err != nil {
+		return nil, err
 	}
-	defer func() { s.close(s.tree) }()
 	if absent := s.tree.Absent(); len(absent) > 0 {
 		job.Progress("without the submodules %s, whose files are not to be had", brief(absent))
 	}
-	return s.run(ctx)
+	return s, nil
 }
 
 // asks is what the state says its work is or, if it says nothing, what --duty says.
@@ -91,142 +147,31 @@ type step struct {
 	Coder
 	job   agent.Job
 	asks  workflow.WorkSpec
-	think brain.Brain
+	brain brain.Brain
+	free  bool                     // the brain costs nothing
 	tree  *workspace.Tree          // nil: there is no code
 	ready map[*workspace.Tree]bool // whether it could be set up, by tree; none: it was not tried
 
 	layers map[*workspace.Tree]prepared // the environment of a tree; none: it was not prepared
 }
 
-// close removes a tree. The result is as good without; Sweep tries again.
+// checkout returns a work tree of the job's code at a commit. The caller must close it.
+func (s step) checkout(ctx context.Context, commit string) (*workspace.Tree, error) {
+	spec := workspace.Spec{Repo: repoOf(s.job.Assignment), Base: s.job.Base, Head: commit}
+	for _, b := range s.job.Bundles {
+		spec.Bundles = append(spec.Bundles, b.Object)
+	}
+	return s.Workspace.Checkout(ctx, spec)
+}
+
+// close removes a tree, if there is one. The result is as good without; Sweep tries again.
 func (s step) close(t *workspace.Tree) {
+	if t == nil {
+		return
+	}
 	delete(s.ready, t)
 	delete(s.layers, t)
 	if err := t.Close(); err != nil {
 		s.job.Progress("a work tree stays behind: %v", err)
 	}
-}
-
-func (s *step) run(ctx context.Context) (instance.Result, error) {
-	a := s.job.Assignment
-	if b := s.budget(); !rules.Free(s.think) && b.err() != nil {
-		return instance.Result{}, &agent.ErrEscalate{Reason: s.more(ctx, b, instance.Cost{}).Reason, RequiresHuman: true}
-	}
-	var evidence []instance.Evidence
-	if s.tree != nil {
-		a.Dir, a.Shared = s.tree.Dir, s.tree.Shared
-		var err error
-		if evidence, err = s.check(ctx); err != nil {
-			return instance.Result{}, err
-		}
-	}
-	if evidence != nil {
-		a.Evidence = evidence
-		s.flaky(ctx, evidence)
-	}
-	var base []instance.Evidence
-	if s.untried() {
-		var err error
-		if base, err = s.tryBase(ctx, &a); err != nil {
-			return instance.Result{}, err
-		}
-	}
-	if err := s.setUpToThink(ctx, &a); err != nil {
-		return instance.Result{}, err
-	}
-	var err error
-	if a.Brief, err = s.brief(ctx); err != nil {
-		return instance.Result{}, err
-	}
-	s.job.Progress("thinking")
-	out, err := s.attempt(ctx, a)
-	s.told(ctx, out)
-	s.used(ctx, a.Brief.Learnings, out.Asked)
-	if err == nil {
-		s.learned(ctx, out)
-		out = s.waits(ctx, out)
-		out, err = s.idle(ctx, out)
-	}
-	result := s.judgement(ctx, out)
-	for _, text := range []struct {
-		kind string
-		text []byte
-	}{{"prompt", out.Asked}, {"log", out.Output}} {
-		if len(text.text) == 0 {
-			continue
-		}
-		artifact, perr := s.keep(ctx, s.job, text.kind, text.text)
-		if perr != nil {
-			return result, perr
-		}
-		result.Artifacts = append(result.Artifacts, artifact)
-	}
-	switch {
-	case errors.Is(err, errBrain):
-		return s.unjudged(result, slices.Concat(evidence, base), err), nil
-	case err != nil:
-		return result, err
-	}
-	result.Evidence = evidence
-	result, err = s.conclude(ctx, out, result)
-	if err == nil && result.Head != "" {
-		out, err = s.shape(ctx, out)
-	}
-	result.Evidence = append(slices.Clip(result.Evidence), base...) // it judges nothing
-	return result, needsOthers(out, result, err)
-}
-
-// conclude holds the judgement against what can be seen, takes over what the
-// brain left, and completes what the lifecycle's document has of it.
-func (s step) conclude(ctx context.Context, out brain.Outcome, r instance.Result) (instance.Result, error) {
-	files, r, err := s.takeOver(ctx, out, r)
-	if err == nil && !out.Pauses() {
-		r, err = given(s.Document).Complete(s.job.Assignment, files, r)
-	}
-	if err != nil {
-		r.Head, r.Bundle, r.Sections = "", "", nil // what a failed step left is not handed on
-	}
-	return r, err
-}
-
-// takeOver collects what the brain left in the tree. It also returns the files
-// that the whole work changes.
-func (s step) takeOver(ctx context.Context, out brain.Outcome, r instance.Result) ([]work.FileChange, instance.Result, error) {
-	switch {
-	case s.tree == nil:
-		return nil, r, nil
-	case s.asks.DropsChanges():
-		r, err := s.judged(out, r)
-		return nil, r, err
-	}
-	defer s.tree.Hold()()
-	diff, err := s.tree.Diff(ctx)
-	if err != nil {
-		return nil, r, err
-	}
-	s.noteLeftover(ctx)
-	r, err = s.collect(ctx, diff, out, r)
-	if err == nil && s.asks.Runs == workflow.RunsCriteria && r.Status == instance.Success && !out.Pauses() {
-		r, err = s.accept(ctx, r)
-	}
-	if err == nil && !out.Pauses() {
-		r, err = s.red(ctx, r)
-	}
-	if err == nil {
-		diff, err = s.tree.Change(ctx)
-	}
-	return changes(diff), r, err
-}
-
-// spec is the job's code at a commit.
-func spec(job agent.Job, head string) workspace.Spec {
-	repo := job.Issue.Repo
-	if repo == "" {
-		repo = job.Instance // an instance that is on no forge is its own
-	}
-	s := workspace.Spec{Repo: repo, Base: job.Base, Head: head}
-	for _, b := range job.Bundles {
-		s.Bundles = append(s.Bundles, b.Object)
-	}
-	return s
 }

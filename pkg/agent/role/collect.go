@@ -17,9 +17,50 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
 
-// collect takes what the brain left in the tree. Who asks or escalates hands
+// collect takes over what the brain left in the tree, and returns the files that the whole work
+// changes. Where changes are dropped, it holds the result against the evidence.
+func (s step) collect(ctx context.Context, out brain.Outcome, r instance.Result) ([]work.FileChange, instance.Result, error) {
+	switch {
+	case s.tree == nil:
+		return nil, r, nil
+	case s.asks.DropsChanges():
+		r, err := s.judged(out, r)
+		return nil, r, err
+	}
+	defer s.tree.Hold()()
+	diff, err := s.tree.Diff(ctx)
+	if err != nil {
+		return nil, r, err
+	}
+	s.noteLeftover(ctx)
+	if r, err = s.commit(ctx, diff, out, r); err != nil {
+		return nil, r, err
+	}
+	diff, err = s.tree.Change(ctx)
+	return changes(diff), r, err
+}
+
+// judged holds a brain's word against the evidence: it may doubt a pass, never
+// a failure. Where there is none, the word has to be said.
+func (s step) judged(out brain.Outcome, r instance.Result) (instance.Result, error) {
+	if len(r.Evidence) == 0 && !out.Declared && !out.Pauses() {
+		return r, fmt.Errorf("%s says nothing of how it judges: it has to state a result", s.job.Role)
+	}
+	for _, ev := range r.Evidence {
+		if ev.OK {
+			continue
+		}
+		if r.Status == instance.Success {
+			r.Status = instance.Failure
+		}
+		r.FailureSignature = testrun.Signature(ev)
+	}
+	return r, nil
+}
+
+// commit commits a change that may leave the work tree. An outcome that asks or escalates hands
 // over what there is so far.
-func (s step) collect(ctx context.Context, diff workspace.Diff, out brain.Outcome, r instance.Result) (instance.Result, error) {
+func (s step) commit(ctx context.Context, diff workspace.Diff, out brain.Outcome, r instance.Result) (instance.Result, error) {
 	if r.Status != instance.Success && !out.Pauses() {
 		return r, nil // what a failed step left is not handed on
 	}
@@ -46,32 +87,6 @@ func (s step) collect(ctx context.Context, diff workspace.Diff, out brain.Outcom
 	return r, nil
 }
 
-// tooMuch begins the question to people about a change that deletes most of the files.
-const tooMuch = "the change deletes most of the files"
-
-// shape notes what a careful reader would stop at in the whole change. Where it deletes most of
-// the files people are asked, once.
-func (s *step) shape(ctx context.Context, out brain.Outcome) (brain.Outcome, error) {
-	if s.tree == nil || !s.asks.WritesCode() {
-		return out, nil
-	}
-	shape, err := s.tree.Shape(ctx)
-	if err != nil || len(shape.Findings) == 0 {
-		return out, err
-	}
-	text := printable(strings.Join(shape.Findings[:min(len(shape.Findings), maxAside)], "; "))
-	known := slices.ContainsFunc(s.job.Notes, func(n instance.NoteEntry) bool { return n.Kind == work.Shape && n.Text == text })
-	if !known {
-		if err := s.job.Note(ctx, work.Shape, text); err != nil {
-			return out, err
-		}
-	}
-	if shape.Ask && !out.Pauses() && !s.toldOf(tooMuch) {
-		out.Escalate = &brain.Escalation{Reason: tooMuch + ": " + text + ". Is that meant?", RequiresHuman: true}
-	}
-	return out, nil
-}
-
 // noteLeftover notes what a program left for itself and is no part of the change.
 func (s step) noteLeftover(ctx context.Context) {
 	left, err := s.tree.Leftover(ctx)
@@ -92,7 +107,10 @@ func (s step) broken(ctx context.Context, diff workspace.Diff) ([]string, error)
 	if err != nil {
 		return nil, err
 	}
-	found := given(s.Document).Broken(s.job.Assignment, changes(diff))
+	var found []string
+	if s.Document != nil {
+		found = s.Document.Broken(s.job.Assignment, changes(diff))
+	}
 	for _, v := range violations {
 		found = append(found, v.String())
 	}
@@ -136,27 +154,6 @@ func (s step) mayBeFlake() bool {
 		judges := ev.Name == testrun.Name || ev.Name == testrun.Acceptance && s.asks.Runs == workflow.RunsCriteria
 		return judges && !ev.OK && ev.Judgement != nil && ev.Commit == s.tree.Head
 	})
-}
-
-// nothingToChange begins the question to people about work that a brain finds to be done
-// already.
-const nothingToChange = "there may be nothing to change: "
-
-// idle puts it to people, once, that a brain states for the second time in a row that it is
-// done and has changed nothing of the base.
-func (s step) idle(ctx context.Context, out brain.Outcome) (brain.Outcome, error) {
-	last := s.job.Last
-	if !out.Declared || out.Result.Status != instance.Success || out.Pauses() || s.tree == nil || s.tree.Head != s.tree.Base || s.job.Question != nil ||
-		s.asks.Change != workflow.ChangeRequired || last == nil || last.Status != instance.Failure || !strings.Contains(last.Summary, leftNoChange) ||
-		s.toldOf(nothingToChange) {
-		return out, nil
-	}
-	if changed, err := s.changed(ctx); changed || err != nil {
-		return out, err
-	}
-	out.Escalate = &brain.Escalation{RequiresHuman: true, Reason: fmt.Sprintf("%sthe %s states twice that it is done, and changed nothing. It says: %s\n\n"+
-		"Cancel the work if that is right, or say what is wrong with the code as it is.", nothingToChange, s.job.Role, oneLine(out.Result.Summary))}
-	return out, nil
 }
 
 // stillOpen says what kept the work from being accepted before, "" if nothing did.

@@ -103,7 +103,7 @@ func (s step) settle(g gate, ev instance.Evidence) (instance.Evidence, error) {
 // testerIsAsked reports whether a tester with a brain is asked before people are: there is
 // one, and it was not asked this already.
 func (s step) testerIsAsked(question string) bool {
-	if len(s.job.Testers) == 0 || rules.Free(s.think) || !slices.Contains(s.job.Testers, s.job.Role) {
+	if len(s.job.Testers) == 0 || s.free || !slices.Contains(s.job.Testers, s.job.Role) {
 		return false
 	}
 	return !slices.ContainsFunc(s.job.Evidence, func(ev instance.Evidence) bool {
@@ -220,19 +220,7 @@ func kindOf(touched []string) verdict.Kind {
 // not believed, if they are not.
 func (s step) suspicions(ctx context.Context, tree *workspace.Tree, touched []string) (all []string, distrust string, err error) {
 	for _, name := range touched {
-		is, err := tree.Version(ctx, tree.Head, name)
-		if err != nil {
-			return nil, "", err
-		}
-		was, err := tree.Version(ctx, tree.Base, name)
-		if err != nil {
-			return nil, "", err
-		}
-		now, err := tree.Content(ctx, is)
-		if err != nil {
-			return nil, "", err
-		}
-		before, err := tree.Content(ctx, was)
+		is, was, now, before, err := versions(ctx, tree, tree.Base, name)
 		if err != nil {
 			return nil, "", err
 		}

@@ -24,34 +24,6 @@ type Document interface {
 	Brain(role string) brain.Brain
 }
 
-// none is the document of a role that was given none.
-type none struct{}
-
-// Render implements exec.Documents.
-func (none) Render(work.Assignment) ([]byte, error) { return nil, nil }
-
-// Read implements exec.Documents.
-func (none) Read(work.Assignment, []byte, []byte) (work.Outcome, error) { return work.Outcome{}, nil }
-
-// Broken implements Document.
-func (none) Broken(work.Assignment, []work.FileChange) []string { return nil }
-
-// Complete implements Document.
-func (none) Complete(_ work.Assignment, _ []work.FileChange, r instance.Result) (instance.Result, error) {
-	return r, nil
-}
-
-// Brain implements Document.
-func (none) Brain(string) brain.Brain { return nil }
-
-// given is the document, or none.
-func given(d Document) Document {
-	if d == nil {
-		return none{}
-	}
-	return d
-}
-
 // changes lists the files of a change.
 func changes(diff workspace.Diff) (files []work.FileChange) {
 	for _, f := range diff.Files {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path"
 	"slices"
 	"strings"
 
@@ -57,7 +58,7 @@ func (s step) gate(ctx context.Context, tree, base *workspace.Tree, plans []test
 	if g.refused = policy == changesRefuse; g.refused {
 		return g, nil
 	}
-	clean, err := s.Workspace.Checkout(ctx, spec(s.job, tree.Head))
+	clean, err := s.checkout(ctx, tree.Head)
 	if err != nil {
 		return g, err
 	}
@@ -92,15 +93,8 @@ func (s step) foreign(ctx context.Context, tree, base *workspace.Tree, plans []t
 	touched = slices.AppendSeq(touched, maps.Keys(trusted)) // what was there in between may be gone again
 	slices.Sort(touched)
 	for _, name := range slices.Compact(touched) {
-		is, err := tree.Version(ctx, tree.Head, name)
-		if err != nil {
-			return nil, 0, err
-		}
 		at, ok := trusted[name]
-		if !ok {
-			at = tree.Base
-		}
-		was, err := tree.Version(ctx, at, name)
+		is, was, now, before, err := versions(ctx, tree, cmp.Or(at, tree.Base), name)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -110,14 +104,6 @@ func (s step) foreign(ctx context.Context, tree, base *workspace.Tree, plans []t
 		rest++
 		if s.acceptsFile(name, is) {
 			continue
-		}
-		now, err := tree.Content(ctx, is)
-		if err != nil {
-			return nil, 0, err
-		}
-		before, err := tree.Content(ctx, was)
-		if err != nil {
-			return nil, 0, err
 		}
 		kind := judges.Kind(name, before, now)
 		if ok && kind == testrun.Product && !testrun.Source(name) {
@@ -134,7 +120,7 @@ func (s step) foreign(ctx context.Context, tree, base *workspace.Tree, plans []t
 			continue
 		case kind == testrun.Test && len(s.job.Testers) == 0: // who writes the code writes the tests
 			continue
-		case isPackageJSON(name) && is.Blob != "" && was.Blob != "":
+		case path.Base(name) == "package.json" && is.Blob != "" && was.Blob != "":
 			merged, _ := testrun.PackageJSON(before, now)
 			if was, err = tree.Store(ctx, merged); err != nil {
 				return nil, 0, err
@@ -146,8 +132,19 @@ func (s step) foreign(ctx context.Context, tree, base *workspace.Tree, plans []t
 	return put, rest, nil
 }
 
-func isPackageJSON(name string) bool {
-	return name == "package.json" || strings.HasSuffix(name, "/package.json")
+// versions returns a file at the head of a tree and at another commit, and both contents, which it
+// reads if they differ.
+func versions(ctx context.Context, tree *workspace.Tree, at, name string) (is, was workspace.Version, now, before []byte, err error) {
+	if is, err = tree.Version(ctx, tree.Head, name); err != nil {
+		return
+	}
+	if was, err = tree.Version(ctx, at, name); err != nil || is == was {
+		return
+	}
+	if now, err = tree.Content(ctx, is); err == nil {
+		before, err = tree.Content(ctx, was)
+	}
+	return
 }
 
 // judgesOf finds what judges changes of the base by the plans.

@@ -1,19 +1,44 @@
 package role
 
 import (
+	"bytes"
 	"context"
-	"errors"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"unicode"
 
-	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
-	"github.com/signalbox/signalbox/pkg/agent/testrun"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
+
+// judge returns the outcome with the questions that it leaves to people, and its result. failed is
+// the error of the brain: the result of one that failed keeps what it printed.
+func (s step) judge(ctx context.Context, out brain.Outcome, failed error) (brain.Outcome, instance.Result, error) {
+	if failed == nil {
+		out = s.waits(ctx, out)
+		out, failed = s.idle(ctx, out)
+	}
+	r := s.judgement(ctx, out)
+	for _, text := range []struct {
+		kind string
+		text []byte
+	}{{"prompt", out.Asked}, {"log", out.Output}} {
+		if len(text.text) == 0 {
+			continue
+		}
+		artifact, err := s.keep(ctx, text.kind, text.text)
+		if err != nil {
+			return out, r, err
+		}
+		r.Artifacts = append(r.Artifacts, artifact)
+	}
+	return out, r, failed
+}
 
 // judgement is a brain's result without what is not a brain's, or not this
 // role's, to say. What is refused is reported by its name.
@@ -46,52 +71,69 @@ func (s step) judgement(ctx context.Context, out brain.Outcome) instance.Result 
 	return r
 }
 
-// judged holds a brain's word against the evidence: it may doubt a pass, never
-// a failure. Where there is none, the word has to be said.
-func (s step) judged(out brain.Outcome, r instance.Result) (instance.Result, error) {
-	if len(r.Evidence) == 0 && !out.Declared && !out.Pauses() {
-		return r, fmt.Errorf("%s says nothing of how it judges: it has to state a result", s.job.Role)
+// keep stores a brain's output as an artifact, without credentials.
+func (s step) keep(ctx context.Context, kind string, output []byte) (instance.Artifact, error) {
+	if s.Secrets != nil {
+		output = []byte(s.Secrets.Redact(string(output)))
 	}
-	for _, ev := range r.Evidence {
-		if ev.OK {
-			continue
-		}
-		if r.Status == instance.Success {
-			r.Status = instance.Failure
-		}
-		r.FailureSignature = testrun.Signature(ev)
-	}
-	return r, nil
+	sum := sha256.Sum256(output)
+	digest := hex.EncodeToString(sum[:])
+	a := instance.Artifact{Name: s.job.State + "." + kind, Object: "artifact/" + digest, Size: int64(len(output)), SHA256: digest}
+	return a, s.Objects.Put(ctx, a.Object, bytes.NewReader(output))
 }
 
-// needsOthers returns the error by which the runtime learns what an outcome asks
-// of others, or err.
-func needsOthers(out brain.Outcome, r instance.Result, err error) error {
-	if errors.Is(err, brain.ErrInfrastructure) {
-		return err
+// asksPeople begins what people are told of questions that the work waits for.
+const asksPeople = "asks before it goes on: "
+
+// waits has the work wait for the answers to questions that a result has beside its
+// success. An analysis whose lifecycle has a threshold is unsure by it: it is blocked. Who
+// leaves code or tests holds the state, so that they are kept. Where others are judged,
+// and where it was asked before, nobody waits: the questions are noted.
+func (s step) waits(ctx context.Context, out brain.Outcome) brain.Outcome {
+	r := &out.Result
+	if len(r.Questions) == 0 || r.Status != instance.Success || out.Pauses() || s.free {
+		return out
 	}
-	if out.GivesBack != "" {
-		back := &agent.ErrGiveBack{Reason: printable(out.GivesBack), Head: r.Head, Bundle: r.Bundle, Sections: r.Sections}
-		if err != nil {
-			back.Reason += "; what it left is lost: " + err.Error()
+	threshold, analyses := s.job.Policy["confidence_threshold"].(float64)
+	writes := s.asks.WritesCode() || s.asks.Does == workflow.WriteTests
+	reason := s.job.Role + " " + asksPeople + strings.Join(r.Questions, "\n")
+	switch {
+	case s.job.Question != nil || s.asks.Tests() || s.answered(reason):
+		for _, q := range r.Questions {
+			if err := s.job.Note(ctx, "question", printable(q)); err != nil {
+				s.job.Progress("a question is lost: %v", err)
+			}
 		}
-		return back
+		r.Questions = nil
+	case writes:
+		out.Escalate = &brain.Escalation{Reason: reason, RequiresHuman: true}
+		r.Questions = nil
+	case analyses && r.ConfidenceScore >= threshold:
+		r.Status = instance.Blocked
+		r.IssuesFound = append(slices.Clip(r.IssuesFound), fmt.Sprintf("%d questions are open, so it is not done", len(r.Questions)))
 	}
-	if err == nil && len(out.Asks) > 0 {
-		err = &agent.ErrAsk{Questions: out.Asks, Head: r.Head, Bundle: r.Bundle, Sections: r.Sections}
+	return out
+}
+
+// nothingToChange begins the question to people about work that a brain finds to be done
+// already.
+const nothingToChange = "there may be nothing to change: "
+
+// idle puts it to people, once, that a brain states for the second time in a row that it is
+// done and has changed nothing of the base.
+func (s step) idle(ctx context.Context, out brain.Outcome) (brain.Outcome, error) {
+	last := s.job.Last
+	if !out.Declared || out.Result.Status != instance.Success || out.Pauses() || s.tree == nil || s.tree.Head != s.tree.Base || s.job.Question != nil ||
+		s.asks.Change != workflow.ChangeRequired || last == nil || last.Status != instance.Failure || !strings.Contains(last.Summary, leftNoChange) ||
+		s.toldOf(nothingToChange) {
+		return out, nil
 	}
-	e := out.Escalate
-	if e == nil {
-		return err
+	if changed, err := s.changed(ctx); changed || err != nil {
+		return out, err
 	}
-	word := &agent.ErrEscalate{Reason: printable(e.Reason), RequiresHuman: e.RequiresHuman, Then: err}
-	if e.RequiresHuman {
-		word.Head, word.Bundle, word.Sections = r.Head, r.Bundle, r.Sections
-		if err != nil && !agent.NeedsOthers(err) { // nothing else will say so
-			word.Reason += "\n\nWhat it left is lost: " + err.Error()
-		}
-	}
-	return word
+	out.Escalate = &brain.Escalation{RequiresHuman: true, Reason: fmt.Sprintf("%sthe %s states twice that it is done, and changed nothing. It says: %s\n\n"+
+		"Cancel the work if that is right, or say what is wrong with the code as it is.", nothingToChange, s.job.Role, oneLine(out.Result.Summary))}
+	return out, nil
 }
 
 // printable is a program's text without what a terminal would obey: it goes into
@@ -103,4 +145,13 @@ func printable(s string) string {
 		}
 		return r
 	}, s)
+}
+
+// oneLine is a text as one line of at most 200 characters.
+func oneLine(text string) string {
+	line := []rune(strings.Join(strings.Fields(printable(text)), " "))
+	if len(line) > 200 {
+		return string(line[:200]) + "…"
+	}
+	return string(line)
 }

@@ -38,8 +38,8 @@ func (s step) known(ctx context.Context) []learning.Learning {
 	return s.job.FitLearnings(all, changed)
 }
 
-// used notes which of the learnings the prompt has: a template may leave them out.
-func (s step) used(ctx context.Context, fit []learning.Learning, prompt []byte) {
+// noteUsed notes which of the learnings the prompt has: a template may leave them out.
+func (s step) noteUsed(ctx context.Context, fit []learning.Learning, prompt []byte) {
 	var ids []string
 	for _, l := range fit {
 		if !slices.Contains(l.Used, s.job.Instance) && bytes.Contains(prompt, []byte(sanitize.Terminal(l.Text))) {
@@ -54,10 +54,10 @@ func (s step) used(ctx context.Context, fit []learning.Learning, prompt []byte) 
 	}
 }
 
-// flaky notes the tests that had both outcomes on one commit, for who works on the repository
-// next. The text is the same each time, so that a test is noted once.
-func (s step) flaky(ctx context.Context, evidence []instance.Evidence) {
-	var found brain.Outcome
+// noteFlaky notes the tests that had both outcomes on one commit, for the next work on the
+// repository. The text is the same each time, so that a test is noted once.
+func (s step) noteFlaky(ctx context.Context, evidence []instance.Evidence) {
+	var found []brain.Learned
 	for _, ev := range evidence {
 		if ev.Judgement == nil || ev.Role != "" { // an earlier step noted those of its own
 			continue
@@ -65,22 +65,21 @@ func (s step) flaky(ctx context.Context, evidence []instance.Evidence) {
 		for _, f := range ev.Judgement.Flaky {
 			text := "The test " + f.Name + " is flaky: it fails and passes on the same commit."
 			if _, _, err := learning.Clean("", text); err == nil {
-				found.Learned = append(found.Learned, brain.Learned{Text: text})
+				found = append(found, brain.Learned{Text: text})
 			}
 		}
 	}
-	s.learned(ctx, found)
+	s.noteLearned(ctx, found)
 }
 
-// learned notes what a brain learned of the repository. What is refused is no fault of
-// the step.
-func (s step) learned(ctx context.Context, out brain.Outcome) {
+// noteLearned notes learnings about the repository. That one is refused is no fault of the step.
+func (s step) noteLearned(ctx context.Context, all []brain.Learned) {
 	if s.job.Learned == nil || s.job.LearningPolicy() == learning.None {
 		return
 	}
-	for i, l := range out.Learned {
+	for i, l := range all {
 		if i == maxLearned {
-			s.job.Progress("of %d learnings the first %d are kept", len(out.Learned), maxLearned)
+			s.job.Progress("of %d learnings the first %d are kept", len(all), maxLearned)
 			return
 		}
 		if err := s.job.Learned(ctx, l.Path, l.Text); err != nil {

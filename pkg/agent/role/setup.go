@@ -3,16 +3,13 @@ package role
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
-	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
-	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 // cannotSetUp begins what people are told of a setup that fails.
@@ -93,22 +90,22 @@ func (s step) notSetUp(why string) error {
 
 // toldOf reports whether people have answered an escalation that begins so.
 func (s step) toldOf(beginning string) bool {
-	return slices.ContainsFunc(s.job.Escalations, func(e instance.Escalation) bool {
-		return e.Resolved && strings.HasPrefix(e.Reason, beginning)
-	})
+	_, answered := s.answer(beginning)
+	return answered
 }
 
-// setUpToThink sets up the tree of a brain that costs something.
-func (s step) setUpToThink(ctx context.Context, a *brain.Assignment) error {
-	if s.tree == nil || rules.Free(s.think) {
-		return nil
+// setUpToThink sets up the tree of a brain that costs something. It returns the warning for the
+// brain that the setup fails, and people know it.
+func (s step) setUpToThink(ctx context.Context) (warnings []string, err error) {
+	if s.tree == nil || s.free {
+		return nil, nil
 	}
-	err := s.setUp(ctx, s.tree)
+	err = s.setUp(ctx, s.tree)
 	if err == nil {
 		err = s.fill(ctx, s.tree) // a brain runs where no mount reaches
 	}
 	if err == nil && !s.ready[s.tree] && s.toldOf(cannotSetUp) {
-		a.Warnings = append(slices.Clip(a.Warnings), "the setup of "+testrun.ConfigFile+" fails, as people know")
+		warnings = []string{"the setup of " + testrun.ConfigFile + " fails, as people know"}
 	}
-	return err
+	return warnings, err
 }

@@ -1,16 +1,12 @@
 package role
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
 	"slices"
 
-	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/environment"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
@@ -21,17 +17,21 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
 
-// check makes the evidence that is asked for before the brain judges, on the
-// tree's very commit.
-func (s step) check(ctx context.Context) ([]instance.Evidence, error) {
-	switch s.asks.Runs {
-	case workflow.RunsTests:
-		return s.examine(ctx, s.tree, testrun.Name)
-	case workflow.RunsChecks:
-		all, err := s.examine(ctx, s.tree, testrun.Name, testrun.Lint, testrun.TypeCheck)
-		return append(all, testrun.Together(testrun.Build, s.tree.Head, all)), err
+// test makes the evidence that is asked for before the brain judges, on the tree's very
+// commit. It notes the tests that had both outcomes there.
+func (s step) test(ctx context.Context) (all []instance.Evidence, err error) {
+	switch {
+	case s.tree == nil:
+	case s.asks.Runs == workflow.RunsTests:
+		all, err = s.examine(ctx, s.tree, testrun.Name)
+	case s.asks.Runs == workflow.RunsChecks:
+		all, err = s.examine(ctx, s.tree, testrun.Name, testrun.Lint, testrun.TypeCheck)
+		all = append(all, testrun.Together(testrun.Build, s.tree.Head, all))
 	}
-	return nil, nil
+	if err == nil {
+		s.noteFlaky(ctx, all)
+	}
+	return all, err
 }
 
 // examine runs checks of the tree, with the tests of the base and of the roles that do not
@@ -45,7 +45,7 @@ func (s step) examine(ctx context.Context, tree *workspace.Tree, checks ...strin
 	if base != tree {
 		defer s.close(base)
 	}
-	ways, err := s.touched(ctx, tree, s.ways(tree, base, checks))
+	ways, err := s.ways(ctx, tree, base, checks)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (s step) base(ctx context.Context, tree *workspace.Tree) (*workspace.Tree, 
 	if tree.Head == tree.Base {
 		return tree, nil
 	}
-	return s.Workspace.Checkout(ctx, spec(s.job, tree.Base))
+	return s.checkout(ctx, tree.Base)
 }
 
 // way is how a tree is checked, if it is.
@@ -150,11 +150,12 @@ type way struct {
 }
 
 // ways is how the tree is checked: as its base was, if that could be. A change
-// that redefines how it is tested would be its own judge.
-func (s step) ways(tree, base *workspace.Tree, checks []string) []way {
+// that redefines how it is tested would be its own judge. Of a repository of several parts, those
+// are checked that the work touches.
+func (s step) ways(ctx context.Context, tree, base *workspace.Tree, checks []string) ([]way, error) {
 	ways := detect(base.Dir, checks)
 	if base == tree {
-		return ways
+		return ways, nil
 	}
 	own := detect(tree.Dir, checks)
 	for i := range ways {
@@ -162,12 +163,7 @@ func (s step) ways(tree, base *workspace.Tree, checks []string) []way {
 			ways[i] = own[i]
 		}
 	}
-	return ways
-}
-
-// touched narrows the ways to the parts of a repository that the work touches.
-func (s step) touched(ctx context.Context, tree *workspace.Tree, ways []way) ([]way, error) {
-	if tree.Head == tree.Base || !slices.ContainsFunc(ways, func(w way) bool { return len(w.plan.Parts) > 0 }) {
+	if !slices.ContainsFunc(ways, func(w way) bool { return len(w.plan.Parts) > 0 }) {
 		return ways, nil
 	}
 	names, err := tree.Touched(ctx, tree.Base, tree.Head)
@@ -234,15 +230,4 @@ func (r runner) Run(ctx context.Context, c sandbox.Command) (sandbox.Result, err
 	}
 	environment.Apply(&c, r.tree, r.box.Mode(), r.layers)
 	return r.box.Run(ctx, c)
-}
-
-// keep stores a brain's output as an artifact, without credentials.
-func (c Coder) keep(ctx context.Context, job agent.Job, kind string, output []byte) (instance.Artifact, error) {
-	if c.Secrets != nil {
-		output = []byte(c.Secrets.Redact(string(output)))
-	}
-	sum := sha256.Sum256(output)
-	digest := hex.EncodeToString(sum[:])
-	a := instance.Artifact{Name: job.State + "." + kind, Object: "artifact/" + digest, Size: int64(len(output)), SHA256: digest}
-	return a, c.Objects.Put(ctx, a.Object, bytes.NewReader(output))
 }

@@ -36,11 +36,7 @@ const maxRounds = 20
 // try runs the tests on the base and on the change, and as often again as the verdict needs.
 // It returns evidence with the judgement. The tests of the base are run once by each process.
 func (t *trial) try(ctx context.Context) (instance.Evidence, error) {
-	defer func() {
-		if t.proof != nil {
-			t.close(t.proof)
-		}
-	}()
+	defer func() { t.close(t.proof) }()
 	t.seen = map[string]int{}
 	before, err := t.onBase(ctx)
 	if err != nil {
@@ -120,7 +116,10 @@ func (t *trial) run(ctx context.Context, on verdict.Place, names []string) (inst
 	if !ok {
 		var err error
 		if on == verdict.OnProof && t.proof == nil {
-			if t.proof, err = t.proofTree(ctx); err != nil {
+			if t.proof, err = t.checkout(ctx, t.of.base.Base); err == nil {
+				err = t.proof.Restore(ctx, t.files)
+			}
+			if err != nil {
 				return instance.Evidence{}, err
 			}
 		}
@@ -189,15 +188,6 @@ func (s step) contentKey(base, command string, versions map[string]workspace.Ver
 	return strings.Join(slices.Concat(parts, []string{"\x01"}, names), "\x00")
 }
 
-// proofTree is the base with the test files of the change.
-func (t *trial) proofTree(ctx context.Context) (*workspace.Tree, error) {
-	tree, err := t.Workspace.Checkout(ctx, spec(t.job, t.of.base.Base))
-	if err != nil {
-		return nil, err
-	}
-	return tree, tree.Restore(ctx, t.files)
-}
-
 // evidence is what a judgement comes to.
 func (t *trial) evidence(j verdict.Judgement, r verdict.Ruling) instance.Evidence {
 	ev := t.first
@@ -227,8 +217,12 @@ func (t *trial) evidence(j verdict.Judgement, r verdict.Ruling) instance.Evidenc
 // outputs is what the failing tests print; all if they print nothing of their own.
 func (t *trial) outputs(failing []string, all string) string {
 	var out []string
+	runs := slices.Clone(t.input.OnChange)
+	if t.input.AsChanged != nil {
+		runs = append(runs, *t.input.AsChanged)
+	}
 	for _, name := range failing[:min(len(failing), maxAside)] {
-		for _, run := range slices.Concat(t.input.OnChange, asList(t.input.AsChanged)) {
+		for _, run := range runs {
 			i := slices.IndexFunc(run.Tests, func(test verdict.Test) bool { return test.Name == name && test.Output != "" })
 			if i >= 0 {
 				out = append(out, "--- FAIL: "+name, run.Tests[i].Output)
@@ -240,13 +234,6 @@ func (t *trial) outputs(failing []string, all string) string {
 		return all
 	}
 	return strings.Join(out, "\n")
-}
-
-func asList(r *verdict.Run) []verdict.Run {
-	if r == nil {
-		return nil
-	}
-	return []verdict.Run{*r}
 }
 
 func count(ev instance.Evidence) verdict.Count {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
-	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
@@ -67,7 +66,7 @@ const timeEvery = time.Minute
 
 // Timed implements brain.Watcher. Rules spend nothing that a budget bounds while they work.
 func (w *watcher) Timed(ctx context.Context, name string, work func(context.Context) (brain.Outcome, error)) (brain.Outcome, error) {
-	if rules.Free(w.step.think) {
+	if w.step.free {
 		return work(ctx)
 	}
 	bounded, end := context.WithCancelCause(ctx)

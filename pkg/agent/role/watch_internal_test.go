@@ -43,7 +43,7 @@ func TestTheTimeOfAProgramIsRecordedAsItPassesAndEndsWithTheBudget(t *testing.T)
 			affordable, spend := context.WithCancelCause(context.Background())
 			defer spend(nil)
 			minutes := 0
-			s := &step{think: takes(c.takes), job: agent.Job{Affordable: affordable, Spend: func(_ context.Context, cost instance.Cost) error {
+			s := &step{brain: takes(c.takes), job: agent.Job{Affordable: affordable, Spend: func(_ context.Context, cost instance.Cost) error {
 				if cost != (instance.Cost{WallMS: 60_000, Brain: "exec:x"}) {
 					t.Errorf("%s: recorded is %+v", name, cost)
 				}
@@ -52,7 +52,7 @@ func TestTheTimeOfAProgramIsRecordedAsItPassesAndEndsWithTheBudget(t *testing.T)
 				}
 				return nil
 			}}}
-			out, err := brain.Work(t.Context(), brain.Named{Brain: s.think, Name: "exec:x"}, brain.Assignment{}, &watcher{step: s})
+			out, err := brain.Work(t.Context(), brain.Named{Brain: s.brain, Name: "exec:x"}, brain.Assignment{}, &watcher{step: s})
 			if minutes != c.recorded || out.Result.Spend.WallMS != c.left.Milliseconds() || errors.As(err, new(*brain.SpentError)) != c.over || !c.over && err != nil {
 				t.Errorf("%s: %d minutes are recorded, and %d ms are left, %v", name, minutes, out.Result.Spend.WallMS, err)
 			}

@@ -145,7 +145,7 @@ func (c *Cache) Sweep(ctx context.Context) (int, error) {
 		if err == nil {
 			held.Close()
 		}
-		if err := removeAll(dir); err != nil {
+		if err := RemoveAll(dir); err != nil {
 			errs = errors.Join(errs, err)
 			continue
 		}

@@ -129,7 +129,7 @@ func leadsOut(name, to string) bool {
 // configuration of a repository.
 func (t *Tree) unnest(paths []string) error {
 	for _, name := range paths {
-		if err := removeAll(filepath.Join(t.Dir, name, ".git")); err != nil {
+		if err := RemoveAll(filepath.Join(t.Dir, name, ".git")); err != nil {
 			return unreadable(err)
 		}
 		if t.omitted == nil {

@@ -138,7 +138,7 @@ func (t *Tree) plain() string {
 // equip creates the program's repository at Head.
 func (t *Tree) equip(ctx context.Context) error {
 	dot := filepath.Join(t.Dir, ".git")
-	if err := removeAll(dot); err != nil {
+	if err := RemoveAll(dot); err != nil {
 		return err
 	}
 	for _, dir := range []string{"objects/info", "objects/pack", "refs/heads", "refs/tags", "info"} {
@@ -183,7 +183,7 @@ func (t *Tree) Absent() []string { return t.absent }
 // Close removes the tree.
 func (t *Tree) Close() error {
 	defer t.held.Close()
-	return removeAll(filepath.Dir(t.Dir))
+	return RemoveAll(filepath.Dir(t.Dir))
 }
 
 // maxIndex limits the bytes of an index.
@@ -206,9 +206,9 @@ func readPlain(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, maxIndex))
 }
 
-// removeAll is os.RemoveAll that also empties read-only directories, such as those
+// RemoveAll is os.RemoveAll that also empties read-only directories, such as those
 // of Go's module cache.
-func removeAll(dir string) error {
+func RemoveAll(dir string) error {
 	err := os.RemoveAll(dir)
 	if err == nil || !errors.Is(err, fs.ErrPermission) {
 		return err

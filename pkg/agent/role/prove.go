@@ -6,17 +6,155 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
-	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
+	"github.com/signalbox/signalbox/pkg/document/prd"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/engine/verdict"
 	"github.com/signalbox/signalbox/pkg/engine/work"
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
+
+// prove runs what the work has to pass once it is done: the acceptance criteria, and the tests
+// that it has written, which have to fail on the code as it is.
+func (s step) prove(ctx context.Context, out brain.Outcome, r instance.Result) (_ instance.Result, err error) {
+	if s.tree == nil || s.asks.DropsChanges() || out.Pauses() {
+		return r, nil
+	}
+	if s.asks.Runs == workflow.RunsCriteria && r.Status == instance.Success {
+		if r, err = s.accept(ctx, r); err != nil {
+			return r, err
+		}
+	}
+	if s.asks.Does == workflow.WriteTests && r.Status == instance.Success {
+		return s.red(ctx, r)
+	}
+	return r, nil
+}
+
+// accept runs the acceptance criteria on the commit that the step leaves, in a work tree of
+// its own. What the brain left beside the commit does not count (story lifecycle, pending
+// to committed). What does not pass them is handed on all the same, for the next try to go
+// on from.
+func (s step) accept(ctx context.Context, r instance.Result) (instance.Result, error) {
+	tree, err := s.checkout(ctx, cmp.Or(r.Head, s.tree.Head))
+	if err != nil {
+		return r, err
+	}
+	defer s.close(tree)
+	commands, bad := criteria(s.job.Assignment)
+	var ev instance.Evidence
+	switch {
+	case bad != nil:
+		ev = instance.Evidence{
+			Name: testrun.Acceptance, Commit: tree.Head, ExitCode: -1, Output: bad.Error(),
+			Failed: []string{"the acceptance criteria cannot be read"},
+		}
+	case len(commands) == 0:
+		if r.Evidence, err = s.examine(ctx, tree, testrun.Name); err != nil {
+			return r, err
+		}
+		ev = r.Evidence[0]
+		ev.Name = testrun.Acceptance
+	default:
+		if ev, err = s.acceptBy(ctx, tree, commands); err != nil {
+			return r, err
+		}
+	}
+	r.Evidence = append(r.Evidence, ev)
+	if !ev.OK {
+		r.Status, r.FailureSignature = instance.Failure, testrun.Signature(ev)
+		r.IssuesFound = append(r.IssuesFound, notAccepted(ev))
+		r.Summary = strings.TrimSpace(r.Summary + "\n\nBut " + r.IssuesFound[len(r.IssuesFound)-1] + ".")
+	}
+	return r, nil
+}
+
+// notAccepted says what keeps work from being accepted.
+func notAccepted(ev instance.Evidence) string {
+	if strings.HasPrefix(ev.Output, testrun.ErrNoTests.Error()) {
+		return "no acceptance criterion is a command, so the repository's tests are the criterion: " + ev.Output
+	}
+	return strings.TrimSuffix("not all acceptance criteria pass: "+strings.Join(ev.Failed, ", "), ": ")
+}
+
+// acceptBy runs commands on the tree, as the gate has it.
+func (s step) acceptBy(ctx context.Context, tree *workspace.Tree, commands []string) (instance.Evidence, error) {
+	var plans []testrun.Plan
+	for _, command := range commands {
+		plans = append(plans, testrun.Shell(command))
+	}
+	base, err := s.base(ctx, tree)
+	if err != nil {
+		return instance.Evidence{}, err
+	}
+	if base != tree {
+		defer s.close(base)
+	}
+	g, err := s.gate(ctx, tree, base, plans)
+	if err != nil {
+		return instance.Evidence{}, err
+	}
+	defer g.close()
+	if g.refused {
+		return g.evidence(tree.Head, testrun.Plan{Check: testrun.Acceptance, Tool: "configured", Argv: commands}), nil
+	}
+	return s.compare(ctx, comparison{gate: g, tree: tree, base: base, command: strings.Join(commands, ", "), runs: s.byCriteria(plans),
+		plans: plans, criteria: true})
+}
+
+// byCriteria runs acceptance criteria. Each is a test of the plan, which people wrote, and
+// all have to pass.
+func (s step) byCriteria(plans []testrun.Plan) runs {
+	return func(ctx context.Context, tree *workspace.Tree, commit string, _ []string) (instance.Evidence, verdict.Run, bool, error) {
+		ev, err := testrun.Accept(ctx, tree.Dir, commit, plans, s.runner(tree))
+		run := verdict.Run{Commit: commit, Command: "the acceptance criteria", OK: ev.OK, Named: true, Output: ev.Output}
+		for _, plan := range plans {
+			t := verdict.Test{Name: plan.Command(), Outcome: verdict.Pass}
+			if slices.Contains(ev.Failed, t.Name) {
+				t.Outcome, t.Output = verdict.Fail, outputOf(t.Name, ev.Output)
+				t.Cause, t.Missing = verdict.CauseOf(t.Output), verdict.MissingIn(t.Output)
+			}
+			run.Tests = append(run.Tests, t)
+		}
+		slices.SortFunc(run.Tests, func(a, b verdict.Test) int { return strings.Compare(a.Name, b.Name) })
+		run.Tests = slices.CompactFunc(run.Tests, func(a, b verdict.Test) bool { return a.Name == b.Name })
+		return ev, run, false, err
+	}
+}
+
+// outputOf is what one criterion printed.
+func outputOf(name, all string) string {
+	_, out, _ := strings.Cut(all, "--- FAIL: "+name+"\n")
+	out, _, _ = strings.Cut(out, "--- FAIL: ")
+	return strings.TrimSpace(out)
+}
+
+// criteria lists the commands among the acceptance criteria of the story. None
+// means that the repository's own tests are the criterion. They are what the
+// plan says, never what a change or the text of an issue says.
+func criteria(a brain.Assignment) ([]string, error) {
+	text := string(a.Sections[story])
+	if text == "" {
+		text = a.Vars[story]
+	}
+	if text == "" {
+		return nil, nil
+	}
+	s, err := prd.ParseStory(text)
+	if err != nil {
+		return nil, fmt.Errorf("the story cannot be read: %w", err)
+	}
+	return s.Commands(), nil
+}
+
+// story is the section of the document, or else the variable, that has the
+// story as its plan file has it.
+const story = "story"
 
 // Values of the policy red_first: when a step that writes tests is believed only if a
 // test fails on the code as it is.
@@ -31,10 +169,10 @@ const (
 func (s step) red(ctx context.Context, r instance.Result) (instance.Result, error) {
 	policy, _ := s.job.Policy["red_first"].(string)
 	written := slices.ContainsFunc(s.job.Bundles, func(b instance.Bundle) bool { return slices.Contains(s.job.Writers, b.Role) })
-	if s.asks.Does != workflow.WriteTests || r.Status != instance.Success || written || policy == "" || policy == redNever {
+	if written || policy == "" || policy == redNever {
 		return r, nil
 	}
-	tree, err := s.Workspace.Checkout(ctx, spec(s.job, cmp.Or(r.Head, s.tree.Head)))
+	tree, err := s.checkout(ctx, cmp.Or(r.Head, s.tree.Head))
 	if err != nil {
 		return r, err
 	}
@@ -59,8 +197,11 @@ func (s step) red(ctx context.Context, r instance.Result) (instance.Result, erro
 			return r, err
 		}
 	}
-	if r.Head != "" && rules.Free(s.think) && !(failing && asserts(run)) {
-		r, failing = s.unreproduced(r), false
+	if r.Head != "" && s.free && !(failing && asserts(run)) {
+		// The test that rules made of the report does not fail by an assertion: the report is not
+		// right, or not read right. The step relies on the other tests.
+		r.Head, r.Bundle, r.ConfidenceScore, failing = "", "", 0.5, false
+		r.Summary = "Wrote no tests: the call that the report names does not fail on the code as it is. Relies on the existing tests."
 		ev.Commit = s.tree.Head
 	}
 	ev.Name, ev.OK, ev.Verdict = work.Red, failing, ""
@@ -143,15 +284,6 @@ func (s step) newTests(ctx context.Context, tree *workspace.Tree, plan testrun.P
 		return nil, nil
 	}
 	return listed, nil
-}
-
-// unreproduced drops the test that rules made of the report, because it does not fail by an
-// assertion: the report is not right, or not read right. The step relies on the other tests.
-func (s step) unreproduced(r instance.Result) instance.Result {
-	r.Head, r.Bundle = "", ""
-	r.ConfidenceScore = 0.5
-	r.Summary = "Wrote no tests: the call that the report names does not fail on the code as it is. Relies on the existing tests."
-	return r
 }
 
 // asserts reports whether a test of the run fails by an assertion.
