@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/forge"
@@ -14,7 +15,7 @@ import (
 // failing returns the red checks that the implementer has not looked at on this head, if
 // the policy wants them mended.
 func (t *visit) failing() []merge.Check {
-	if !yes(t.job, "mend_checks") {
+	if !t.job.yes("mend_checks") {
 		return nil
 	}
 	var all []merge.Check
@@ -23,7 +24,7 @@ func (t *visit) failing() []merge.Check {
 		red = append(red, c)
 	}
 	for _, c := range red {
-		if !contains(t.snapshot.Seen, t.checkKey(c)) {
+		if !slices.Contains(t.snapshot.Seen, t.checkKey(c)) {
 			all = append(all, c)
 		}
 	}

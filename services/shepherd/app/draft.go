@@ -14,15 +14,7 @@ import (
 )
 
 // endsEarly reports whether our draft ends before its merge (policy draft_until).
-func (t *visit) endsEarly() bool { return text(t.job, "draft_until") == "checks" }
-
-// draftEnds says when our draft ends.
-func (t *visit) draftEnds() string {
-	if t.endsEarly() {
-		return "only reviewers are waited for"
-	}
-	return "they do"
-}
+func (t *visit) endsEarly() bool { return t.job.text("draft_until") == "checks" }
 
 // awaitsReviewers reports whether our draft ends now: every gate passes but those that
 // reviewers decide. A forge asks code owners only for what is no draft.
@@ -54,29 +46,32 @@ const uncheckedAfter = 5 * time.Minute
 // unchecked reports whether the merge waits for checks that may never come: none has
 // reported, none is demanded, and the policy asks for one.
 func (t *visit) unchecked() bool {
-	return !yes(t.job, "allow_no_checks") && merge.Unchecked(t.snapshot, []string{rules.GatesCheck}, uncheckedAfter)
+	return !t.job.yes("allow_no_checks") && merge.Unchecked(t.snapshot, []string{rules.GatesCheck}, uncheckedAfter)
 }
 
-// tellUnchecked says once, on the pull request, that no check has come, and what to do.
-func (t *visit) tellUnchecked(ctx context.Context) error {
+// noteNoCheck comments once, on the pull request, that no check has come, and names the remedy.
+func (t *visit) noteNoCheck(ctx context.Context) (r instance.Result, done bool, err error) {
 	marker := rules.Marker(t.job.Instance, "no-checks")
 	told := func(c merge.Comment) bool { return c.By.ID == t.snapshot.Self.ID && strings.Contains(c.Body, marker) }
 	if !t.unchecked() || slices.ContainsFunc(t.snapshot.Comments, told) {
-		return nil
+		return r, false, nil
 	}
-	_, err := forge.Post(ctx, t.forge, t.snapshot.Repo, t.snapshot.Number, marker, rules.Unchecked(t.snapshot.Head))
+	_, err = forge.Post(ctx, t.forge, t.snapshot.Repo, t.snapshot.Number, marker, rules.Unchecked(t.snapshot.Head))
 	if forgeside.RefusesComment(err) { // the next visit tries again
 		t.logUntold("it is said later that no check has come: the pull request takes no comment", err, "instance", t.job.Instance)
-		return nil
+		err = nil
 	}
-	return err
+	return r, false, err
 }
 
-// endDraft marks the pull request as ready for its reviewers.
-func (t *visit) endDraft(ctx context.Context) (instance.Result, error) {
-	if err := t.forge.MarkReady(ctx, t.snapshot.Repo, t.snapshot.Number); err != nil {
-		return instance.Result{}, err
+// endDraft marks the pull request as ready for its reviewers, if only they are waited for.
+func (t *visit) endDraft(ctx context.Context) (r instance.Result, done bool, err error) {
+	if len(t.needs()) > 0 || !t.awaitsReviewers() {
+		return r, false, nil
 	}
-	r := forgeside.WithData(t.outcome("waiting", "no draft any more, and for the reviewers: %s", t.obstacles()), "lastActivityBy", merge.Bot)
-	return forgeside.WithData(r, "undrafted", "true", "readied", readiedByUs), nil
+	if err := t.forge.MarkReady(ctx, t.snapshot.Repo, t.snapshot.Number); err != nil {
+		return r, false, err
+	}
+	r = forgeside.WithData(t.outcome("waiting", "no draft any more, and for the reviewers: %s", t.obstacles()), "lastActivityBy", merge.Bot)
+	return forgeside.WithData(r, "undrafted", "true", "readied", readiedByUs), true, nil
 }

@@ -1,9 +1,11 @@
 package app
 
 import (
+	"context"
 	"regexp"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/forge/merge"
 )
 
@@ -19,19 +21,18 @@ var saysElsewhere = regexp.MustCompile(`(?i)(^\s*/invalid\b` +
 // denied is what takes such words back.
 var denied = regexp.MustCompile(`(?i)\b(not|never|isn.?t|wasn.?t|if|unless|until|whether)\b[^.!\n]{0,20}$`)
 
-// elsewhere returns the reviewer who says that the work is done elsewhere, or not needed
-// any more (story lifecycle, invalid); ok is false if nobody does, or the story's policy
-// does not ask.
-func (t *visit) elsewhere() (by string, ok bool) {
-	if !yes(t.job, "heed_elsewhere") || t.activity.Who != merge.Reviewer {
-		return "", false
+// elsewhere ends the visit if a reviewer says that the work is done elsewhere, or not needed
+// any more (story lifecycle, invalid), and the story's policy heeds that.
+func (t *visit) elsewhere(context.Context) (r instance.Result, done bool, err error) {
+	if !t.job.yes("heed_elsewhere") || t.activity.Who != merge.Reviewer {
+		return r, false, nil
 	}
-	for _, r := range t.activity.New {
-		if r.Path == "" && doneElsewhere(r.Body) {
-			return r.By.Login, true
+	for _, remark := range t.activity.New {
+		if remark.Path == "" && doneElsewhere(remark.Body) {
+			return t.outcome("elsewhere", "%s says that it is done elsewhere, or not needed", remark.By.Login), true, nil
 		}
 	}
-	return "", false
+	return r, false, nil
 }
 
 // doneElsewhere reports whether a remark says so in words of its own.

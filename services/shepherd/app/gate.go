@@ -62,7 +62,7 @@ func (t *visit) evidence() []instance.Evidence {
 	var all []instance.Evidence
 	for _, g := range t.report.Gates {
 		ev := t.gateFinding(g)
-		if was, ok := evidence(t.job, ev.Name); !ok || !same(was, ev) || t.ready() {
+		if was, ok := t.job.evidence(ev.Name); !ok || !same(was, ev) || t.ready() {
 			all = append(all, ev)
 		}
 	}
@@ -70,7 +70,11 @@ func (t *visit) evidence() []instance.Evidence {
 	if n := len(t.missing()); n > 0 {
 		reason = fmt.Sprintf("%d of %d gates do not pass", n, len(t.report.Gates))
 		if n < len(t.report.Open()) {
-			reason += ", beside the draft, which ends when " + t.draftEnds()
+			until := "they do"
+			if t.endsEarly() {
+				until = "only reviewers are waited for"
+			}
+			reason += ", beside the draft, which ends when " + until
 		}
 	}
 	return append(all, t.finding("readiness", t.verdict(), map[string]string{
@@ -100,5 +104,3 @@ func (t *visit) finding(name string, v merge.Verdict, data map[string]string) in
 func same(a, b instance.Evidence) bool {
 	return a.Verdict == b.Verdict && a.Commit == b.Commit && maps.Equal(a.Data, b.Data)
 }
-
-func contains(list []string, s string) bool { return slices.Contains(list, s) }

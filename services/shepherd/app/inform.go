@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/agent"
-	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/forge"
@@ -17,7 +15,7 @@ import (
 
 // inform answers a question of a role about the forge: whether a pull request does the
 // story already. A story without code gets the code that its work starts from.
-func (s *shepherd) inform(ctx context.Context, job agent.Job) (instance.Result, error) {
+func (s *shepherd) inform(ctx context.Context, job request) (instance.Result, error) {
 	repo, err := s.repository(ctx, job)
 	if err != nil {
 		return instance.Result{}, err
@@ -27,7 +25,7 @@ func (s *shepherd) inform(ctx context.Context, job agent.Job) (instance.Result, 
 		return instance.Result{}, err
 	}
 	ours := func(pr forge.PullRequest) bool {
-		return forgeside.Ours(pr, self, job.Instance, repo.Name) || pr.HeadRef == branch(job) && pr.Author.Login == self && strings.Contains(pr.Body, marker(job))
+		return forgeside.Ours(pr, self, job.Instance, repo.Name) || pr.HeadRef == job.branch() && pr.Author.Login == self && strings.Contains(pr.Body, job.marker())
 	}
 	r, err := s.duplicate(ctx, job, ours)
 	if err == nil && r.Data["duplicate"] == "" {
@@ -38,35 +36,29 @@ func (s *shepherd) inform(ctx context.Context, job agent.Job) (instance.Result, 
 	}
 	job.Progress("fetching %s at %s", repo.Name, repo.DefaultBranch)
 	r.Base, r.Bundle, err = s.gate.Workspace.Snapshot(ctx, repo.Name, s.gate.Remote(ctx, repo), repo.DefaultBranch)
-	if errors.Is(err, workspace.ErrSource) {
-		err = forgeside.EscalateToPeople("%v", err)
-	}
-	return r, err
+	return r, toPeople(err, workspace.ErrSource)
 }
 
 // repository reads the repository. It escalates to people if there is none.
-func (s *shepherd) repository(ctx context.Context, job agent.Job) (forge.Repository, error) {
+func (s *shepherd) repository(ctx context.Context, job request) (forge.Repository, error) {
 	repo, err := s.forge.Repository(ctx, job.Issue.Repo)
-	if errors.Is(err, forge.ErrNotFound) || errors.Is(err, forge.ErrInvalid) {
-		err = forgeside.EscalateToPeople("%v", err)
-	}
-	return repo, err
+	return repo, toPeople(err, forge.ErrNotFound, forge.ErrInvalid)
 }
 
 // unknown escalates to people if the story's branch has a pull request that the log does not
 // know, as after a restore: one that is open, or one of ours that is merged. Nothing on it is
 // trusted, and no developer is paid before people have looked at it.
-func (s *shepherd) unknown(ctx context.Context, job agent.Job, ours func(forge.PullRequest) bool) error {
+func (s *shepherd) unknown(ctx context.Context, job request, ours func(forge.PullRequest) bool) error {
 	if job.Vars["branch"] != "" { // its work began elsewhere
 		return nil
 	}
-	all, err := s.forge.PullRequestsByHead(ctx, job.Issue.Repo, branch(job))
+	all, err := s.forge.PullRequestsByHead(ctx, job.Issue.Repo, job.branch())
 	if err != nil {
 		return err
 	}
 	for _, pr := range all {
 		switch {
-		case pr.Number == number(job, "prNumber"):
+		case pr.Number == job.number("prNumber"):
 			return nil
 		case pr.State == "open":
 			whose := "is not mine"
@@ -75,7 +67,7 @@ func (s *shepherd) unknown(ctx context.Context, job agent.Job, ours func(forge.P
 			}
 			return forgeside.EscalateToPeople("pull request #%d from %s is open, and %s: %s. Merge it and cancel this story, "+
 				"or close it, delete its branch and say “go ahead” to have the story done", pr.Number, pr.HeadRef, whose, pr.URL)
-		case pr.Merged && ours(pr) && !forgeside.ToldToGoOn(job):
+		case pr.Merged && ours(pr) && !forgeside.ToldToGoOn(job.Job):
 			return forgeside.EscalateToPeople("pull request #%d from %s is mine and is merged, though the log does not know it, as after a restore: %s. "+
 				"Cancel this story if that did it, or say “go ahead” to have it done again", pr.Number, pr.HeadRef, pr.URL)
 		}
@@ -85,20 +77,17 @@ func (s *shepherd) unknown(ctx context.Context, job agent.Job, ours func(forge.P
 
 // duplicate looks for another pull request that does the story: one that closes its issue
 // and is open, or is merged and has closed it. A mention of the issue is not enough.
-func (s *shepherd) duplicate(ctx context.Context, job agent.Job, ours func(forge.PullRequest) bool) (instance.Result, error) {
+func (s *shepherd) duplicate(ctx context.Context, job request, ours func(forge.PullRequest) bool) (instance.Result, error) {
 	issue := job.Issue.Number
 	switch {
-	case text(job, "check_duplicates") == "false":
+	case job.text("check_duplicates") == "false":
 		return done("The policy has nobody look for one."), nil
 	case issue == 0:
 		return done("No issue belongs to the story, so no pull request can be told to be for it."), nil
 	}
 	found, err := s.forge.Mentions(ctx, job.Issue.Repo, issue)
-	if errors.Is(err, forge.ErrNotFound) {
-		return instance.Result{}, forgeside.EscalateToPeople("%v", err)
-	}
 	if err != nil {
-		return instance.Result{}, err
+		return instance.Result{}, toPeople(err, forge.ErrNotFound)
 	}
 	var others []string
 	for _, m := range found {
@@ -118,7 +107,7 @@ func (s *shepherd) duplicate(ctx context.Context, job agent.Job, ours func(forge
 }
 
 // does returns how a pull request does the story, "" if it does not.
-func (s *shepherd) does(ctx context.Context, job agent.Job, m forge.Mention, ours func(forge.PullRequest) bool) (string, error) {
+func (s *shepherd) does(ctx context.Context, job request, m forge.Mention, ours func(forge.PullRequest) bool) (string, error) {
 	if !m.Closes || m.State != "open" && m.State != "merged" {
 		return "", nil
 	}
@@ -141,6 +130,3 @@ func (s *shepherd) does(ctx context.Context, job agent.Job, m forge.Mention, our
 	}
 	return fmt.Sprintf("is merged and has closed issue #%d", job.Issue.Number), nil
 }
-
-// marker returns the marker of the story's own pull request.
-func marker(job agent.Job) string { return rules.Marker(job.Instance, "pull-request") }

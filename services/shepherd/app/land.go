@@ -8,13 +8,27 @@ import (
 	"github.com/signalbox/signalbox/pkg/base/sanitize"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/forge/merge"
 )
 
 // land merges the commit on which every gate passes in this visit and passed in the one
-// before. It ends a draft first and then observes again: that may change what the forge
-// demands.
-func (t *visit) land(ctx context.Context) (instance.Result, error) {
+// before. Without the policy auto_merge a person says so first.
+func (t *visit) land(ctx context.Context) (r instance.Result, done bool, err error) {
+	switch {
+	case !t.ready():
+		return r, false, nil
+	case !t.job.yes("auto_merge") && t.job.Vars["merge_at"] != t.snapshot.Head:
+		return t.outcome("unmerged", "it is ready, and merged when a person says so"), true, nil
+	case t.job.Vars["merging"] != t.snapshot.Head:
+		return forgeside.WithData(t.outcome("ready", "every gate passes on %.7s", t.snapshot.Head), "merging", t.snapshot.Head), true, nil
+	}
+	r, err = t.merge(ctx)
+	return r, true, err
+}
+
+// merge ends a draft first and then observes again: that may change what the forge demands.
+func (t *visit) merge(ctx context.Context) (instance.Result, error) {
 	if t.snapshot.Draft {
 		if err := t.forge.MarkReady(ctx, t.snapshot.Repo, t.snapshot.Number); err != nil {
 			return instance.Result{}, err

@@ -17,7 +17,7 @@ func TestTheMessageOfAMergeDoesNothing(t *testing.T) {
 		"merge":  {Head: "abc", Method: "merge", Title: "Merge pull request #7 from topic", Body: "`/login` fails (skip ci), fixes # 3, says @ ann\n\nSignalbox-Instance: acme/widgets/1\nSignalbox-Verdict: shown greet.TestHello"},
 		"rebase": {Head: "abc", Method: "rebase"},
 	} {
-		v := &visit{shepherd: &shepherd{}, job: agent.Job{Assignment: brain.Assignment{Instance: "acme/widgets/1"}}}
+		v := &visit{shepherd: &shepherd{}, job: request{agent.Job{Assignment: brain.Assignment{Instance: "acme/widgets/1"}}}}
 		v.snapshot = merge.Snapshot{Number: 7, Head: "abc", HeadRef: "topic", Title: "/login fails [skip ci], fixes #3, says @ann"}
 		v.report.Method = method
 		v.job.Head = "abc"

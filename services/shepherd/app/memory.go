@@ -1,40 +1,45 @@
 package app
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent"
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
+// request is a job with readers of its variables, its policy and its evidence.
+type request struct{ agent.Job }
+
 // number returns a variable that is a number, else 0.
-func number(job agent.Job, name string) int {
-	n, _ := strconv.Atoi(job.Vars[name])
+func (r request) number(name string) int {
+	n, _ := strconv.Atoi(r.Vars[name])
 	return n
 }
 
 // text returns a value of the policy.
-func text(job agent.Job, name string) string {
-	if s, ok := job.Policy[name].(string); ok {
+func (r request) text(name string) string {
+	if s, ok := r.Policy[name].(string); ok {
 		return s
 	}
 	return ""
 }
 
 // words returns a value of the policy that is a list, separated by spaces or commas.
-func words(job agent.Job, name string) []string {
-	return strings.FieldsFunc(text(job, name), func(r rune) bool { return r == ' ' || r == ',' })
+func (r request) words(name string) []string {
+	return strings.FieldsFunc(r.text(name), func(c rune) bool { return c == ' ' || c == ',' })
 }
 
 // yes reports whether a value of the policy is true.
-func yes(job agent.Job, name string) bool { return text(job, name) == "true" }
+func (r request) yes(name string) bool { return r.text(name) == "true" }
 
 // evidence returns the newest evidence of a name.
-func evidence(job agent.Job, name string) (ev instance.Evidence, ok bool) {
-	for _, e := range job.Evidence {
+func (r request) evidence(name string) (ev instance.Evidence, ok bool) {
+	for _, e := range r.Evidence {
 		if e.Name == name {
 			ev, ok = e, true
 		}
@@ -44,16 +49,16 @@ func evidence(job agent.Job, name string) (ev instance.Evidence, ok bool) {
 
 // accepted returns the newest run of the acceptance criteria, and whether all passed on
 // the commit.
-func accepted(job agent.Job, commit string) (instance.Evidence, bool) {
-	ev, ok := evidence(job, testrun.Acceptance)
+func (r request) accepted(commit string) (instance.Evidence, bool) {
+	ev, ok := r.evidence(testrun.Acceptance)
 	return ev, ok && ev.OK && ev.Commit == commit
 }
 
 // seen returns the keys of the handled remarks, nil if they were never recorded. Then the
 // times of remarks and pushes decide.
-func seen(job agent.Job) []string {
+func (r request) seen() []string {
 	var keys []string
-	if json.Unmarshal([]byte(job.Vars["seen"]), &keys) != nil {
+	if json.Unmarshal([]byte(r.Vars["seen"]), &keys) != nil {
 		return nil
 	}
 	return keys
@@ -66,4 +71,12 @@ func listed(keys []string) string {
 		return "[]" // unreachable: texts can always be encoded
 	}
 	return string(out)
+}
+
+// marker returns the marker of the story's own pull request.
+func (r request) marker() string { return rules.Marker(r.Instance, "pull-request") }
+
+// branch returns the name of the story's branch: that of the plan, else Branch.
+func (r request) branch() string {
+	return cmp.Or(r.Vars["branch"], Branch(r.Issue.Repo, r.Instance))
 }

@@ -107,7 +107,7 @@ func TestWhatChangesBetweenTheTwoLooksIsSeen(t *testing.T) {
 func TestADraftThatSomebodyMakesOfItIsTheirWill(t *testing.T) {
 	for undrafted, want := range map[string]merge.Verdict{"false": merge.Pass, "true": merge.Pending} {
 		job := agent.Job{Assignment: brain.Assignment{Vars: map[string]string{"undrafted": undrafted}}}
-		look := visit{job: job, report: merge.Report{Gates: []merge.Gate{
+		look := visit{job: request{job}, report: merge.Report{Gates: []merge.Gate{
 			{Name: merge.GateOpen, Verdict: merge.Pass}, {Name: merge.GateNotDraft, Verdict: merge.Pending},
 		}}}
 		if got := look.verdict(); got != want {

@@ -37,7 +37,7 @@ func (t *visit) needs() []string {
 	for _, c := range t.failing() {
 		all = append(all, t.checkKey(c)+", which is red")
 	}
-	if _, ok := accepted(t.job, t.snapshot.Head); !ok {
+	if _, ok := t.job.accepted(t.snapshot.Head); !ok {
 		all = append(all, fmt.Sprintf("the acceptance criteria on %.7s", t.snapshot.Head))
 	}
 	return all
@@ -54,21 +54,32 @@ func (t *visit) conflicts() bool {
 	return t.snapshot.MergeableState == "dirty" || t.snapshot.Mergeable != nil && !*t.snapshot.Mergeable
 }
 
+// wait ends the visit to a pull request that needs nothing of us.
+func (t *visit) wait(context.Context) (r instance.Result, done bool, err error) {
+	if len(t.needs()) > 0 {
+		return r, false, nil
+	}
+	return forgeside.WithData(t.outcome("waiting", "waiting: %s", t.obstacles()), "lastActivityBy", merge.Bot), true, nil
+}
+
 // noteNeeds records that the pull request waits for us, which makes the story urgent
-// (story lifecycle, task selection). A story without its code gets it.
-func (t *visit) noteNeeds(ctx context.Context, needs []string) (instance.Result, error) {
-	r := t.requireNewRun(forgeside.WithData(t.outcome("reviewed", "to be worked in: %s", strings.Join(needs, "; ")), "lastActivityBy",
+// (story lifecycle, task selection). A story without its code gets it. Nothing is recorded twice.
+func (t *visit) noteNeeds(ctx context.Context) (r instance.Result, done bool, err error) {
+	if t.job.Vars["lastActivityBy"] == merge.Reviewer && t.job.Base != "" && t.runPending() {
+		return r, false, nil
+	}
+	r = t.requireNewRun(forgeside.WithData(t.outcome("reviewed", "to be worked in: %s", strings.Join(t.needs(), "; ")), "lastActivityBy",
 		merge.Reviewer))
 	if t.job.Base != "" {
-		return r, nil
+		return r, true, nil
 	}
 	repo, err := t.repository(ctx, t.job)
 	if err != nil {
-		return r, err
+		return r, true, err
 	}
 	adopted, err := t.adopt(ctx, repo, t.snapshot.HeadRef)
 	r.Base, r.Bundle = adopted.Base, adopted.Bundle
-	return r, err
+	return r, true, err
 }
 
 // requireNewRun makes the acceptance criteria pending: only a run after the requested
@@ -82,7 +93,7 @@ func (t *visit) requireNewRun(r instance.Result) instance.Result {
 
 // runPending reports whether a run of the acceptance criteria is still to come.
 func (t *visit) runPending() bool {
-	ev, ok := evidence(t.job, testrun.Acceptance)
+	ev, ok := t.job.evidence(testrun.Acceptance)
 	return !ok || ev.Verdict == instance.VerdictPending
 }
 
@@ -94,13 +105,13 @@ const didNotPass = "did not pass"
 // Commits that others pushed to it become part of the work. If nothing but a run of the
 // acceptance criteria is needed, nothing else is asked for.
 // Before that, a branch that was rewritten meanwhile is taken over.
-func (t *visit) ask(ctx context.Context, needs []string) (instance.Result, error) {
+func (t *visit) ask(ctx context.Context) (r instance.Result, done bool, err error) {
 	repo, err := t.repository(ctx, t.job)
 	if err != nil {
-		return instance.Result{}, err
+		return r, true, err
 	}
 	asking := &agent.ErrAsk{}
-	q := question{Number: t.snapshot.Number, Base: t.snapshot.BaseRef, Needs: needs}
+	q := question{Number: t.snapshot.Number, Base: t.snapshot.BaseRef, Needs: t.needs()}
 	if t.activity.Who == merge.Reviewer {
 		q.Remarks = t.activity.New[:min(len(t.activity.New), maxRemarks)]
 	}
@@ -116,10 +127,10 @@ func (t *visit) ask(ctx context.Context, needs []string) (instance.Result, error
 	if t.snapshot.Head != at {
 		j, err := join(t.snapshot.HeadRef)
 		if err != nil {
-			return instance.Result{}, err
+			return r, true, err
 		}
 		if j.Rewritten {
-			return t.takeOver(j), nil
+			return t.takeOver(j), true, nil
 		}
 		if t.snapshot.Head != t.job.Vars["pushed"] {
 			q.Theirs = j.Theirs
@@ -127,17 +138,17 @@ func (t *visit) ask(ctx context.Context, needs []string) (instance.Result, error
 	}
 	if t.conflicts() || t.behind() {
 		if _, err := join(t.snapshot.BaseRef); err != nil {
-			return instance.Result{}, err
+			return r, true, err
 		}
 		q.Merged = true
 	}
 	if q.Checks, err = t.failures(ctx, t.failing()); err != nil {
-		return instance.Result{}, err
+		return r, true, err
 	}
-	ev, _ := evidence(t.job, testrun.Acceptance)
+	ev, _ := t.job.evidence(testrun.Acceptance)
 	runOnly := len(q.Remarks) == 0 && len(q.Checks) == 0 && !q.Merged && q.Theirs == "" && at == t.snapshot.Head && ev.Data[didNotPass] != at
 	asking.Questions = []instance.Inquiry{{To: implementer, Question: q.String(), RunOnly: runOnly}}
-	return instance.Result{}, asking
+	return r, true, asking
 }
 
 // The limits of one question. Remarks above them go into the next one.

@@ -38,27 +38,27 @@ func owedVar(owed []owedReply) string {
 }
 
 // payReplies posts the replies that are owed. Those that the forge still refuses stay owed.
-func (t *visit) payReplies(ctx context.Context) error {
+func (t *visit) payReplies(ctx context.Context) (r instance.Result, done bool, err error) {
 	var still []owedReply
 	for _, o := range t.owed {
 		i := slices.IndexFunc(t.job.Questions, func(q instance.Question) bool { return q.Number == o.Question })
 		if i < 0 {
 			continue
 		}
-		ev, _ := accepted(t.job, o.Commit)
+		ev, _ := t.job.accepted(o.Commit)
 		if ev.Commit != o.Commit {
 			ev = instance.Evidence{}
 		}
 		err := t.reply(ctx, t.job.Questions[i], ev, o.Commit)
 		if err != nil && !forgeside.RefusesComment(err) {
-			return err
+			return r, false, err
 		}
 		if err != nil {
 			still = append(still, o)
 		}
 	}
 	t.owed = still
-	return nil
+	return r, false, nil
 }
 
 // owe keeps a reply that the forge refused for later visits.

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
@@ -20,13 +19,13 @@ import (
 // propose pushes the story's branch and opens a draft pull request for it, each once
 // (story lifecycle, committed). The branch is known by its name, the pull request by its
 // branch, its author and its marker.
-func (s *shepherd) propose(ctx context.Context, job agent.Job) (instance.Result, error) {
+func (s *shepherd) propose(ctx context.Context, job request) (instance.Result, error) {
 	repo, err := s.repository(ctx, job)
 	if err != nil {
 		return instance.Result{}, err
 	}
-	if text(job, "check_duplicates") != "false" && job.Vars["branch"] == "" {
-		rival, err := forgeside.Rival(ctx, s.forge, s.gate, job, repo)
+	if job.text("check_duplicates") != "false" && job.Vars["branch"] == "" {
+		rival, err := forgeside.Rival(ctx, s.forge, s.gate, job.Job, repo)
 		if err == nil && rival != "" {
 			err = forgeside.EscalateToPeople("%s", rival)
 		}
@@ -34,7 +33,7 @@ func (s *shepherd) propose(ctx context.Context, job agent.Job) (instance.Result,
 			return instance.Result{}, err
 		}
 	}
-	branch := branch(job)
+	branch := job.branch()
 	var adopted instance.Result
 	if job.Base == "" { // the branch was pushed before the story was opened
 		if adopted, err = s.adopt(ctx, repo, branch); err != nil {
@@ -44,11 +43,7 @@ func (s *shepherd) propose(ctx context.Context, job agent.Job) (instance.Result,
 		job.Bundles = []instance.Bundle{{Object: adopted.Bundle, Head: adopted.Base}}
 	}
 	job.Progress("pushing %s", branch)
-	err = s.gate.Push(ctx, job, repo, branch)
-	if errors.Is(err, workspace.ErrForeign) || errors.Is(err, workspace.ErrRejected) {
-		return instance.Result{}, forgeside.EscalateToPeople("%v", err)
-	}
-	if err != nil {
+	if err := toPeople(s.gate.Push(ctx, job.Job, repo, branch), workspace.ErrForeign, workspace.ErrRejected); err != nil {
 		return instance.Result{}, err
 	}
 	pr, err := s.pullRequest(ctx, job, repo, branch)
@@ -75,13 +70,13 @@ func (s *shepherd) adopt(ctx context.Context, repo forge.Repository, branch stri
 
 // pullRequest finds the story's pull request, in any state, or opens it. It escalates if
 // there is one of another author for the branch.
-func (s *shepherd) pullRequest(ctx context.Context, job agent.Job, repo forge.Repository, branch string) (forge.PullRequest, error) {
+func (s *shepherd) pullRequest(ctx context.Context, job request, repo forge.Repository, branch string) (forge.PullRequest, error) {
 	self, err := s.forge.Account(ctx)
 	if err != nil {
 		return forge.PullRequest{}, err
 	}
 	ours := func(pr forge.PullRequest) bool {
-		return pr.HeadRef == branch && pr.Author.ID == self.ID && strings.Contains(pr.Body, marker(job))
+		return pr.HeadRef == branch && pr.Author.ID == self.ID && strings.Contains(pr.Body, job.marker())
 	}
 	pr, err := forge.Propose(ctx, s.forge, forge.Proposal{
 		Repo: repo.Name, Branch: branch,
@@ -92,20 +87,17 @@ func (s *shepherd) pullRequest(ctx context.Context, job agent.Job, repo forge.Re
 			return forge.NewPullRequest{Title: title, Body: body, Base: repo.DefaultBranch, Draft: true, Closes: job.Issue.Number}, err
 		},
 	})
-	switch {
-	case errors.Is(err, forge.ErrInvalid):
-		err = forgeside.EscalateToPeople("%v", err)
-	case err == nil && !ours(pr) && job.Vars["branch"] == "":
+	if err == nil && !ours(pr) && job.Vars["branch"] == "" {
 		err = forgeside.EscalateToPeople("pull request #%d is for branch %s, and is not mine: %s", pr.Number, branch, pr.URL)
 	}
-	return pr, err
+	return pr, toPeople(err, forge.ErrInvalid)
 }
 
 // describe returns the title and the body of the pull request.
-func (s *shepherd) describe(ctx context.Context, job agent.Job) (title, body string, err error) {
+func (s *shepherd) describe(ctx context.Context, job request) (title, body string, err error) {
 	c := rules.PullRequestContext{Closes: true} // the base is the default branch
 	if job.Head != job.Base {
-		entries, stat, err := s.gate.Workspace.Log(ctx, workspace.Spec{Repo: job.Issue.Repo, Bundles: forgeside.BundleObjects(job),
+		entries, stat, err := s.gate.Workspace.Log(ctx, workspace.Spec{Repo: job.Issue.Repo, Bundles: forgeside.BundleObjects(job.Job),
 			Base: job.Base, Head: job.Head})
 		if err != nil {
 			return "", "", err
@@ -117,19 +109,11 @@ func (s *shepherd) describe(ctx context.Context, job agent.Job) (title, body str
 	}
 	a := job.Assignment
 	a.Questions = slices.DeleteFunc(slices.Clone(a.Questions), func(q instance.Question) bool { return q.To != "" })
-	ev, _ := accepted(job, job.Head)
+	ev, _ := job.accepted(job.Head)
 	ev.Name, ev.Passed = testrun.Name, 0 // which counts criteria, not tests
 	a.Evidence = []instance.Evidence{ev}
 	title, body = rules.PullRequest(a, c)
 	return title, body, nil
-}
-
-// branch returns the name of the story's branch: that of the plan, else Branch.
-func branch(job agent.Job) string {
-	if name := job.Vars["branch"]; name != "" {
-		return name
-	}
-	return Branch(job.Issue.Repo, job.Instance)
 }
 
 // Branch returns the name of the branch of a story, such as signalbox/story-us-001.

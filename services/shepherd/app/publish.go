@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/agent/outbound"
 	"github.com/signalbox/signalbox/pkg/base/sanitize"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/merge"
 )
@@ -35,29 +36,29 @@ func ownCheck(s *merge.Snapshot) (id int64) {
 
 // publish shows the gates as a check of the head, unless that shows them already. A forge
 // lets Apps alone do that; for others it is left out.
-func (t *visit) publish(ctx context.Context) error {
+func (t *visit) publish(ctx context.Context) (r instance.Result, done bool, err error) {
 	if t.denied.Load() || t.shown != 0 && !t.changed() {
-		return nil
+		return r, false, nil
 	}
-	_, err := t.forge.PublishCheck(ctx, t.snapshot.Repo, t.shown, t.check())
+	_, err = t.forge.PublishCheck(ctx, t.snapshot.Repo, t.shown, t.check())
 	switch {
 	case errors.Is(err, forge.ErrDenied), errors.Is(err, forge.ErrNotFound), errors.Is(err, forge.ErrInvalid):
 		if !t.denied.Swap(true) && t.gate.Log != nil {
 			t.gate.Log.Info("the gates of a merge are not shown as a check: that takes an App with the permission to write checks",
 				"repo", t.snapshot.Repo, "pull", t.snapshot.Number, "error", err)
 		}
-		return nil
+		err = nil
 	case errors.As(err, new(*outbound.Refusal)): // it is counted and logged
-		return nil
+		err = nil
 	}
-	return err
+	return r, false, err
 }
 
 // changed reports whether a gate differs from what the log has of it.
 func (t *visit) changed() bool {
 	return slices.ContainsFunc(t.report.Gates, func(g merge.Gate) bool {
 		ev := t.gateFinding(g)
-		was, ok := evidence(t.job, ev.Name)
+		was, ok := t.job.evidence(ev.Name)
 		return !ok || !same(was, ev)
 	})
 }

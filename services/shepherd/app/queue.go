@@ -10,7 +10,7 @@ import (
 
 // queued waits for a pull request that is in the merge queue. If a gate no longer passes,
 // it takes the pull request out of the queue, unless another account has put it in.
-func (t *visit) queued(ctx context.Context) (r instance.Result, queued bool, err error) {
+func (t *visit) queued(ctx context.Context) (r instance.Result, done bool, err error) {
 	q := t.snapshot.Queued
 	if q == nil || q.State == "" {
 		return r, false, nil

@@ -19,7 +19,7 @@ import (
 // answer returns the implementer's newest answer that is not handled yet.
 func (t *visit) answer() (q instance.Question, ok bool) {
 	for _, asked := range t.job.Questions {
-		if asked.To == implementer && asked.From == t.job.Role && asked.Answered && asked.Number > number(t.job, "answered") {
+		if asked.To == implementer && asked.From == t.job.Role && asked.Answered && asked.Number > t.job.number("answered") {
 			q, ok = asked, true
 		}
 	}
@@ -29,35 +29,43 @@ func (t *visit) answer() (q instance.Question, ok bool) {
 // respond pushes the implementer's work to the branch and replies to the reviewers. The
 // work must pass the same gate as the first (story lifecycle: responding to reviews).
 // Commits that others pushed meanwhile stay, and are worked in next.
-func (t *visit) respond(ctx context.Context, q instance.Question) (instance.Result, error) {
+func (t *visit) respond(ctx context.Context) (r instance.Result, done bool, err error) {
+	q, is := t.answer()
+	if !is {
+		return r, false, nil
+	}
 	answered := strconv.Itoa(q.Number)
-	ev, ok := accepted(t.job, t.job.Head)
+	ev, ok := t.job.accepted(t.job.Head)
 	if !ok {
-		r := t.unfit(answered, "the acceptance criteria have not passed on %.7s: %s", t.job.Head, q.Answer)
+		r = t.unfit(answered, "the acceptance criteria have not passed on %.7s: %s", t.job.Head, q.Answer)
 		r.IssuesFound = ev.Failed
 		r.Evidence[len(r.Evidence)-1].Data = map[string]string{didNotPass: t.job.Head}
-		return r, nil
+		return r, true, nil
 	}
 	if markLine.MatchString(q.Text) {
-		left, err := t.gate.Workspace.Unresolved(ctx, t.spec())
+		left, err := t.gate.Workspace.Unresolved(ctx, workspace.Spec{Repo: t.job.Issue.Repo, Bundles: forgeside.BundleObjects(t.job.Job),
+			Base: t.job.Base, Head: t.job.Head})
 		if err != nil {
-			return instance.Result{}, err
+			return r, true, err
 		}
 		if left != nil {
-			r := t.unfit(answered, "a conflict is not resolved")
+			r = t.unfit(answered, "a conflict is not resolved")
 			r.IssuesFound = left
-			return r, nil
+			return r, true, nil
 		}
 	}
-	moved := t.job.Head != t.snapshot.Head
-	if moved {
-		theirs, err := t.push(ctx)
-		if err != nil {
-			return instance.Result{}, err
+	if t.job.Head != t.snapshot.Head {
+		repo, err := t.repository(ctx, t.job)
+		if err == nil {
+			t.job.Progress("pushing %s", t.snapshot.HeadRef)
+			err = t.gate.Push(ctx, t.job.Job, repo, t.snapshot.HeadRef)
 		}
-		if theirs != nil {
-			return t.requireNewRun(forgeside.WithData(t.outcome("reviewed", "another account pushed meanwhile: %v", theirs), "answered", answered)),
-				nil
+		if errors.Is(err, workspace.ErrForeign) {
+			return t.requireNewRun(forgeside.WithData(t.outcome("reviewed", "another account pushed meanwhile: %v", err), "answered", answered)),
+				true, nil
+		}
+		if err != nil {
+			return r, true, toPeople(err, workspace.ErrRejected)
 		}
 	}
 	commit := ""
@@ -69,41 +77,19 @@ func (t *visit) respond(ctx context.Context, q instance.Question) (instance.Resu
 	case forgeside.RefusesComment(refusal): // the work is pushed; the reply is owed
 		t.owe(q, commit, refusal)
 	case refusal != nil:
-		return instance.Result{}, refusal
+		return r, true, refusal
 	}
-	r := t.outcome("responded", "%.7s answers the reviewers", t.job.Head)
+	r = t.outcome("responded", "%.7s answers the reviewers", t.job.Head)
 	if refusal != nil {
 		r.Summary += fmt.Sprintf(" (no comment says so yet: %v)", refusal)
 	}
 	return forgeside.WithData(r, "answered", answered, "pushed", t.job.Head, "seen", listed(t.handledRemarks(q)), "lastActivityBy",
-		merge.Bot), nil
+		merge.Bot), true, nil
 }
 
 // unfit returns the result of an answer whose work cannot be pushed.
 func (t *visit) unfit(answered, format string, args ...any) instance.Result {
 	return t.requireNewRun(forgeside.WithData(t.outcome("unfit", format, args...), "answered", answered))
-}
-
-func (t *visit) spec() workspace.Spec {
-	return workspace.Spec{Repo: t.job.Issue.Repo, Bundles: forgeside.BundleObjects(t.job), Base: t.job.Base, Head: t.job.Head}
-}
-
-// push moves the branch to the work's head. It returns theirs if the branch has commits
-// of others, which it never overwrites.
-func (t *visit) push(ctx context.Context) (theirs, err error) {
-	repo, err := t.repository(ctx, t.job)
-	if err != nil {
-		return nil, err
-	}
-	t.job.Progress("pushing %s", t.snapshot.HeadRef)
-	err = t.gate.Push(ctx, t.job, repo, t.snapshot.HeadRef)
-	switch {
-	case errors.Is(err, workspace.ErrForeign):
-		return err, nil
-	case errors.Is(err, workspace.ErrRejected):
-		return nil, forgeside.EscalateToPeople("%v", err)
-	}
-	return nil, err
 }
 
 // reply replies to the reviewers in one comment, and in each conversation on lines. It
@@ -121,17 +107,17 @@ func (t *visit) reply(ctx context.Context, q instance.Question, ev instance.Evid
 	response := rules.Response{Summary: q.Answer, Tests: ev, Commit: commit}
 	response.Tests.Passed = 0 // which counts criteria, not tests
 	for _, c := range t.snapshot.Comments {
-		if contains(keys, key(c)) && c.Path == "" {
+		if slices.Contains(keys, key(c)) && c.Path == "" {
 			response.Remarks = append(response.Remarks, c.URL)
 		}
 	}
 	for _, r := range t.snapshot.Reviews {
-		if contains(keys, fmt.Sprintf("review %d", r.ID)) {
+		if slices.Contains(keys, fmt.Sprintf("review %d", r.ID)) {
 			response.Remarks = append(response.Remarks, r.URL)
 		}
 	}
 	for _, c := range t.snapshot.Checks {
-		if at, ok := details(c); ok && contains(keys, t.checkKey(c)) {
+		if at, ok := details(c); ok && slices.Contains(keys, t.checkKey(c)) {
 			response.Remarks = append(response.Remarks, at)
 		}
 	}
@@ -186,7 +172,7 @@ func (t *visit) readConversations(ctx context.Context, keys []string) error {
 // something was changed. A refusal leaves it open, so that the reviewer may insist.
 func (t *visit) resolveConversation(ctx context.Context, comment int64, changed bool) error {
 	i := slices.IndexFunc(t.snapshot.Threads, func(th merge.Thread) bool { return slices.Contains(th.Comments, comment) })
-	if i < 0 || t.snapshot.Threads[i].Resolved || !changed || !yes(t.job, "resolve_threads") {
+	if i < 0 || t.snapshot.Threads[i].Resolved || !changed || !t.job.yes("resolve_threads") {
 		return nil
 	}
 	err := t.forge.Resolve(ctx, t.job.Issue.Repo, t.snapshot.Threads[i].ID)
@@ -201,7 +187,7 @@ func (t *visit) resolveConversation(ctx context.Context, comment int64, changed 
 // answered: those of the question and those before. If none were recorded before, the
 // remarks from before the last push count as handled.
 func (t *visit) handledRemarks(q instance.Question) []string {
-	keys := seen(t.job)
+	keys := t.job.seen()
 	if keys == nil {
 		fresh := map[string]bool{}
 		for _, r := range t.activity.New {

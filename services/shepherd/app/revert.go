@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/base/sanitize"
@@ -23,7 +22,7 @@ const revertPrefix = "signalbox/revert-"
 
 // revert opens a draft pull request that reverts the merge, once (merge-watch lifecycle,
 // reverting). A story brings it to its merge. A revert is not reverted: people decide then.
-func (s *shepherd) revert(ctx context.Context, job agent.Job) (instance.Result, error) {
+func (s *shepherd) revert(ctx context.Context, job request) (instance.Result, error) {
 	l, err := s.landing(ctx, job)
 	if err != nil {
 		return instance.Result{}, err
@@ -37,16 +36,14 @@ func (s *shepherd) revert(ctx context.Context, job agent.Job) (instance.Result, 
 	}
 	title := fmt.Sprintf("Revert %q", sanitize.Subject(l.pr.Title))
 	r, err := l.gate.Workspace.Revert(ctx, workspace.Reversal{
-		Merged: m, Base: job.Base, Bundles: forgeside.BundleObjects(job),
+		Merged: m, Base: job.Base, Bundles: forgeside.BundleObjects(job.Job),
 		Message: fmt.Sprintf("%s\n\nThis reverts commit %s.", title, l.pr.MergeSHA),
 	})
 	switch {
 	case errors.Is(err, workspace.ErrNotContained), err == nil && r.Undone:
 		return l.leave(ctx, "There is nothing left of it to revert.")
-	case errors.Is(err, workspace.ErrSource):
-		return instance.Result{}, forgeside.EscalateToPeople("%v", err)
 	case err != nil:
-		return instance.Result{}, err
+		return instance.Result{}, toPeople(err, workspace.ErrSource)
 	case r.Conflicts != nil:
 		return l.leave(ctx, "A revert conflicts with what came later: people have to revert it, or mend it. In conflict are:\n\n"+listOf(r.Conflicts))
 	}
@@ -58,33 +55,27 @@ func (l *landing) proposeRevert(ctx context.Context, title string, r workspace.R
 	branch, job := revertPrefix+strconv.Itoa(l.pr.Number), l.job
 	job.Head, job.Bundles = r.Head, append(job.Bundles[:len(job.Bundles):len(job.Bundles)], instance.Bundle{Object: r.Bundle, Head: r.Head})
 	job.Progress("pushing %s", branch)
-	err := l.gate.Push(ctx, job, l.repo, branch)
-	if errors.Is(err, workspace.ErrForeign) || errors.Is(err, workspace.ErrRejected) {
-		err = forgeside.EscalateToPeople("%v", err)
-	}
-	if err != nil {
+	if err := toPeople(l.gate.Push(ctx, job.Job, l.repo, branch), workspace.ErrForeign, workspace.ErrRejected); err != nil {
 		return instance.Result{}, err
 	}
 	self, err := l.forge.Account(ctx)
 	if err != nil {
 		return instance.Result{}, err
 	}
-	mark := marker(job)
+	mark := job.marker()
 	ours := func(pr forge.PullRequest) bool {
 		return pr.HeadRef == branch && pr.Author.ID == self.ID && strings.Contains(pr.Body, mark)
 	}
 	pr, err := forge.Propose(ctx, l.forge, forge.Proposal{
 		Repo: l.repo.Name, Branch: branch, Ours: ours,
 		Describe: func() (forge.NewPullRequest, error) {
-			body := fmt.Sprintf("This reverts #%d, which was merged as %s: see #%d.\n\n%s", l.pr.Number, l.pr.MergeSHA, number(job, "followUp"), mark)
+			body := fmt.Sprintf("This reverts #%d, which was merged as %s: see #%d.\n\n%s", l.pr.Number, l.pr.MergeSHA, job.number("followUp"), mark)
 			return forge.NewPullRequest{Title: cut(title, maxTitle), Body: body, Base: l.pr.BaseRef, Draft: true}, nil
 		},
 	})
 	switch {
-	case errors.Is(err, forge.ErrInvalid):
-		return instance.Result{}, forgeside.EscalateToPeople("%v", err)
 	case err != nil:
-		return instance.Result{}, err
+		return instance.Result{}, toPeople(err, forge.ErrInvalid)
 	case !ours(pr):
 		return instance.Result{}, forgeside.EscalateToPeople("pull request #%d is for branch %s, and is not mine: %s", pr.Number, branch, pr.URL)
 	}
@@ -105,7 +96,7 @@ func (l *landing) proposeRevert(ctx context.Context, title string, r workspace.R
 // leave says in the issue why the merge is not reverted, once. If the issue takes no comment,
 // that is owed.
 func (l *landing) leave(ctx context.Context, why string) (instance.Result, error) {
-	_, err := forge.Post(ctx, l.forge, l.repo.Name, number(l.job, "followUp"), rules.Marker(l.job.Instance, "revert"),
+	_, err := forge.Post(ctx, l.forge, l.repo.Name, l.job.number("followUp"), rules.Marker(l.job.Instance, "revert"),
 		fmt.Sprintf("Pull request #%d is not reverted. %s", l.pr.Number, why))
 	r := done(strings.Join(strings.Fields(why), " "), "outcome", "conflict")
 	if forgeside.RefusesComment(err) { // the PM posts it later

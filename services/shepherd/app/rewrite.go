@@ -13,7 +13,7 @@ import (
 
 // rewritten takes the branch over if the commit that we last brought to it is gone from it:
 // a person pushed by force.
-func (t *visit) rewritten(ctx context.Context) (r instance.Result, is bool, err error) {
+func (t *visit) rewritten(ctx context.Context) (r instance.Result, done bool, err error) {
 	if t.job.Base == "" || t.snapshot.Head == t.job.Head || t.snapshot.Head == t.published() {
 		return r, false, nil
 	}
@@ -40,7 +40,7 @@ func (t *visit) published() string {
 // meeting returns the request to merge a branch with the work at a commit.
 func (t *visit) meeting(ctx context.Context, repo forge.Repository, head, branch string) workspace.Meeting {
 	m := workspace.Meeting{
-		Repo: repo.Name, Bundles: forgeside.BundleObjects(t.job), Base: t.job.Base, Head: head, From: t.gate.Remote(ctx, repo), Branch: branch,
+		Repo: repo.Name, Bundles: forgeside.BundleObjects(t.job.Job), Base: t.job.Base, Head: head, From: t.gate.Remote(ctx, repo), Branch: branch,
 		Message: fmt.Sprintf("Merge %s into %s", branch, t.snapshot.HeadRef),
 	}
 	if branch == t.snapshot.HeadRef {

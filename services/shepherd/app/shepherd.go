@@ -5,7 +5,9 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -37,12 +39,20 @@ type shepherd struct {
 	denied atomic.Bool // the forge takes no checks of ours
 }
 
-// Work implements agent.Handler.
+// Work implements agent.Handler. The state names the work, and each work is a list of phases at
+// the head of its file:
+//
+//	inform   answers whether another pull request does the story    inform.go
+//	propose  pushes the branch and opens the pull request           propose.go
+//	tend     brings the pull request to its merge                   tend.go
+//	watch    looks at the checks of the merge commit                watch.go
+//	revert   opens a pull request that reverts the merge            revert.go
 func (s *shepherd) Work(ctx context.Context, job agent.Job) (instance.Result, error) {
 	return s.gate.Work(ctx, job, s.work)
 }
 
-func (s *shepherd) work(ctx context.Context, job agent.Job) (instance.Result, error) {
+func (s *shepherd) work(ctx context.Context, claimed agent.Job) (instance.Result, error) {
+	job := request{claimed}
 	switch {
 	case job.Issue.Repo == "":
 		return instance.Result{}, forgeside.EscalateToPeople("the story names no repository")
@@ -58,6 +68,15 @@ func (s *shepherd) work(ctx context.Context, job agent.Job) (instance.Result, er
 		return s.revert(ctx, job)
 	}
 	return instance.Result{}, fmt.Errorf("the shepherd has nothing to do in %s, whose work is %s", job.State, job.Work)
+}
+
+// toPeople escalates an error that is one of those that people have to mend. It returns another
+// error, or none, as it is.
+func toPeople(err error, theirs ...error) error {
+	if slices.ContainsFunc(theirs, func(e error) bool { return errors.Is(err, e) }) {
+		return forgeside.EscalateToPeople("%v", err)
+	}
+	return err
 }
 
 // done returns a success with names and values, in turn, that the instance keeps.

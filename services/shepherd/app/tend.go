@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
-	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/forge"
@@ -19,7 +19,7 @@ import (
 // thing is done about it.
 type visit struct {
 	*shepherd
-	job      agent.Job
+	job      request
 	snapshot merge.Snapshot
 	activity merge.LastActivity // who acted last
 	report   merge.Report
@@ -27,80 +27,66 @@ type visit struct {
 	owed     []owedReply
 }
 
-// tend visits the story's pull request (story lifecycle, pushed). It gives the work up if a
-// reviewer says that it is done elsewhere. It merges the pull request if that is ready.
-// Else it has the remarks of reviewers worked in. Else it waits.
-func (s *shepherd) tend(ctx context.Context, job agent.Job) (instance.Result, error) {
+// phase is a part of a visit. If it is done, the visit ends with its result; else the next begins.
+type phase func(context.Context) (r instance.Result, done bool, err error)
+
+// tend visits the story's pull request (story lifecycle, pushed). It observes the pull request
+// once. Then these phases follow, each in the file that is named, until one has a result.
+func (s *shepherd) tend(ctx context.Context, job request) (instance.Result, error) {
 	t, err := s.visit(ctx, job)
 	if err != nil {
 		return instance.Result{}, err
 	}
-	if err := t.payReplies(ctx); err != nil {
-		return instance.Result{}, err
+	for _, phase := range []phase{
+		t.payReplies,  // owed.go: posts the replies that the forge refused before
+		t.closed,      // tend.go: it is merged or closed already
+		t.publish,     // publish.go: shows the gates as a check
+		t.elsewhere,   // elsewhere.go: a reviewer says that the work is done elsewhere
+		t.rewritten,   // rewrite.go: a person pushed by force, and the work goes on from there
+		t.queued,      // queue.go: it is in the merge queue
+		t.land,        // land.go: every gate passes, and it is merged
+		t.noteNoCheck, // draft.go: comments that no check has come
+		t.respond,     // respond.go: pushes the implementer's answer and replies to the reviewers
+		t.endDraft,    // draft.go: only reviewers are waited for
+		t.wait,        // need.go: nothing has to be done
+		t.noteNeeds,   // need.go: records that the pull request waits for us
+		t.ask,         // need.go: asks the implementer
+	} {
+		if r, done, err := phase(ctx); done || err != nil {
+			return r, err
+		}
 	}
+	return instance.Result{}, errors.New("no phase of the visit has a result") // unreachable: ask is always done
+}
+
+// closed ends the visit to a pull request that is merged or closed.
+func (t *visit) closed(ctx context.Context) (r instance.Result, done bool, err error) {
 	switch {
 	case t.snapshot.Merged:
-		return t.merged(ctx)
+		r, err = t.merged(ctx)
+		return r, true, err
 	case t.snapshot.State != "open":
-		return t.outcome("closed", "pull request #%d was closed without a merge", t.snapshot.Number), nil
+		return t.outcome("closed", "pull request #%d was closed without a merge", t.snapshot.Number), true, nil
 	}
-	if err := t.publish(ctx); err != nil {
-		return instance.Result{}, err
-	}
-	if by, says := t.elsewhere(); says {
-		return t.outcome("elsewhere", "%s says that it is done elsewhere, or not needed", by), nil
-	}
-	if r, rewritten, err := t.rewritten(ctx); rewritten || err != nil {
-		return r, err
-	}
-	if r, queued, err := t.queued(ctx); queued || err != nil {
-		return r, err
-	}
-	switch {
-	case t.ready() && !yes(job, "auto_merge") && job.Vars["merge_at"] != t.snapshot.Head:
-		return t.outcome("unmerged", "it is ready, and merged when a person says so"), nil
-	case t.ready() && job.Vars["merging"] == t.snapshot.Head:
-		return t.land(ctx)
-	case t.ready():
-		return forgeside.WithData(t.outcome("ready", "every gate passes on %.7s", t.snapshot.Head), "merging", t.snapshot.Head), nil
-	}
-	if err := t.tellUnchecked(ctx); err != nil {
-		return instance.Result{}, err
-	}
-	question, answered := t.answer()
-	needs := t.needs()
-	switch {
-	case answered:
-		return t.respond(ctx, question)
-	case len(needs) == 0 && t.awaitsReviewers():
-		return t.endDraft(ctx)
-	case len(needs) == 0:
-		return forgeside.WithData(t.outcome("waiting", "waiting: %s", t.obstacles()), "lastActivityBy", merge.Bot), nil
-	case job.Vars["lastActivityBy"] != merge.Reviewer || job.Base == "" || !t.runPending():
-		return t.noteNeeds(ctx, needs)
-	}
-	return t.ask(ctx, needs)
+	return r, false, nil
 }
 
 // visit observes the story's pull request and assesses it.
-func (s *shepherd) visit(ctx context.Context, job agent.Job) (*visit, error) {
-	pull := number(job, "prNumber")
+func (s *shepherd) visit(ctx context.Context, job request) (*visit, error) {
+	pull := job.number("prNumber")
 	if pull == 0 {
 		return nil, forgeside.EscalateToPeople("the story names no pull request")
 	}
 	t := &visit{shepherd: s, job: job, owed: owedReplies(job.Vars)}
 	var err error
-	t.snapshot, err = forge.Observe(ctx, s.forge, forge.Observation{Repo: job.Issue.Repo, Number: pull, Organisations: words(job, "members"),
+	t.snapshot, err = forge.Observe(ctx, s.forge, forge.Observation{Repo: job.Issue.Repo, Number: pull, Organisations: job.words("members"),
 		Now: s.now})
-	if errors.Is(err, forge.ErrNotFound) || errors.Is(err, forge.ErrInvalid) {
-		return nil, forgeside.EscalateToPeople("%v", err)
-	}
 	if err != nil {
-		return nil, err
+		return nil, toPeople(err, forge.ErrNotFound, forge.ErrInvalid)
 	}
-	t.snapshot.Seen = seen(job)
+	t.snapshot.Seen = job.seen()
 	t.shown = ownCheck(&t.snapshot)
-	if ev, ok := evidence(job, testrun.Acceptance); ok {
+	if ev, ok := job.evidence(testrun.Acceptance); ok {
 		t.snapshot.Acceptance = merge.Acceptance{Commit: ev.Commit, Verdict: merge.Verdict(ev.EffectiveVerdict()),
 			Reason: strings.Join(ev.Failed, ", ")}
 		if ev.Verdict == instance.VerdictPending {
@@ -129,12 +115,12 @@ func (t *visit) leaveOutCommands() {
 func (t *visit) rules() merge.Rules {
 	r := merge.Rules{
 		Branch: t.job.Vars["branch"], Commit: t.job.Vars["pushed"], ForeignCommits: true,
-		AllowNoChecks: yes(t.job, "allow_no_checks"), Holds: words(t.job, "hold_label"), Methods: words(t.job, "merge_method"),
+		AllowNoChecks: t.job.yes("allow_no_checks"), Holds: t.job.words("hold_label"), Methods: t.job.words("merge_method"),
 	}
 	if r.Branch == "" {
 		r.Branch = t.snapshot.HeadRef // the story came with its pull request
 	}
-	if _, err := fmt.Sscan(text(t.job, "approvals"), &r.Approvals); err == nil && r.Approvals == 0 {
+	if _, err := fmt.Sscan(t.job.text("approvals"), &r.Approvals); err == nil && r.Approvals == 0 {
 		r.Unreviewed = true
 	}
 	return r
@@ -155,7 +141,7 @@ func reopen(s *merge.Snapshot) {
 			switch c := by[id]; {
 			case c.By.ID == s.Self.ID:
 				answered = true
-			case answered && c.By.ID != 0 && !c.By.Bot && !contains(s.Seen, fmt.Sprintf("line %d", id)):
+			case answered && c.By.ID != 0 && !c.By.Bot && !slices.Contains(s.Seen, fmt.Sprintf("line %d", id)):
 				s.Threads[i].Resolved = false
 			}
 		}

@@ -13,7 +13,6 @@ import (
 	"text/template"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/agent/outbound"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
@@ -27,14 +26,14 @@ import (
 // landing is a visit to a merged pull request (merge-watch lifecycle).
 type landing struct {
 	*shepherd
-	job  agent.Job
+	job  request
 	repo forge.Repository
 	pr   forge.PullRequest
 }
 
 // landing reads the merged pull request.
-func (s *shepherd) landing(ctx context.Context, job agent.Job) (*landing, error) {
-	number := number(job, "prNumber")
+func (s *shepherd) landing(ctx context.Context, job request) (*landing, error) {
+	number := job.number("prNumber")
 	if number == 0 {
 		return nil, forgeside.EscalateToPeople("no pull request is named whose merge is to be watched")
 	}
@@ -44,10 +43,8 @@ func (s *shepherd) landing(ctx context.Context, job agent.Job) (*landing, error)
 	}
 	pr, err := s.forge.PullRequest(ctx, repo.Name, number)
 	switch {
-	case errors.Is(err, forge.ErrNotFound):
-		return nil, forgeside.EscalateToPeople("%v", err)
 	case err != nil:
-		return nil, err
+		return nil, toPeople(err, forge.ErrNotFound)
 	case !pr.Merged || pr.MergeSHA == "":
 		return nil, forgeside.EscalateToPeople("pull request #%d is not merged, so there is no merge to watch", number)
 	}
@@ -56,7 +53,7 @@ func (s *shepherd) landing(ctx context.Context, job agent.Job) (*landing, error)
 
 // watch looks at the checks of the merge commit, and opens an issue once one is red that
 // was not red before the merge. Checks that are cancelled, skipped or never come do nothing.
-func (s *shepherd) watch(ctx context.Context, job agent.Job) (instance.Result, error) {
+func (s *shepherd) watch(ctx context.Context, job request) (instance.Result, error) {
 	l, err := s.landing(ctx, job)
 	if err != nil {
 		return instance.Result{}, err
@@ -87,7 +84,7 @@ func (l *landing) quiet(old int) instance.Result {
 	if old > 0 {
 		says = fmt.Sprintf("%d checks of %.7s are red, as they were before the merge", old, l.pr.MergeSHA)
 	}
-	until, err := time.ParseDuration(text(l.job, "watch_for"))
+	until, err := time.ParseDuration(l.job.text("watch_for"))
 	if end := l.job.Opened.Add(until); err == nil && l.now().Before(end) {
 		return done(fmt.Sprintf("%s; they are watched until %s", says, end.UTC().Format("15:04 UTC")), "outcome", "waiting")
 	}
@@ -154,7 +151,7 @@ func (l *landing) merged(ctx context.Context) (workspace.Merged, error) {
 // not leave.
 func (l *landing) report(ctx context.Context, before string, red []merge.Check) (forge.Issue, error) {
 	l.job.Progress("opening an issue about pull request #%d", l.pr.Number)
-	in := forge.NewIssue{Title: l.title(red), Labels: words(l.job, "follow_up_labels")}
+	in := forge.NewIssue{Title: l.title(red), Labels: l.job.words("follow_up_labels")}
 	open := func(say func(merge.Check) (string, error)) (forge.Issue, error) {
 		var err error
 		if in.Body, err = l.followUp(before, red, say); err != nil {
