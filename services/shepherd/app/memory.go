@@ -80,3 +80,10 @@ func (r request) marker() string { return rules.Marker(r.Instance, "pull-request
 func (r request) branch() string {
 	return cmp.Or(r.Vars["branch"], Branch(r.Issue.Repo, r.Instance))
 }
+
+// Branch returns the name of the branch of a story, such as signalbox/story-us-001.
+func Branch(repo, story string) string {
+	name := strings.TrimPrefix(story, repo+"/")
+	slug := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	return "signalbox/story-" + strings.Join(slug, "-")
+}

@@ -115,10 +115,3 @@ func (s *shepherd) describe(ctx context.Context, job request) (title, body strin
 	title, body = rules.PullRequest(a, c)
 	return title, body, nil
 }
-
-// Branch returns the name of the branch of a story, such as signalbox/story-us-001.
-func Branch(repo, story string) string {
-	name := strings.TrimPrefix(story, repo+"/")
-	slug := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
-	return "signalbox/story-" + strings.Join(slug, "-")
-}
