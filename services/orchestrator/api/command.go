@@ -50,13 +50,16 @@ func (s *Server) command(r request, no *pb.Refusal, want string) {
 	case want == "":
 		r.name = "agent-" + name
 	}
+	start := time.Now()
 	switch {
 	case no != nil:
-		s.reply(r, time.Now(), nil, no)
 	case p.GetClaim().GetWaitMs() > 0:
-		s.wait(r, p)
+		no = s.wait(r, start, p)
 	default:
 		s.run(r, func(ctx context.Context) (proto.Message, *pb.Refusal) { return s.execute(ctx, r, name, p, action) })
+	}
+	if no != nil {
+		s.reply(r, start, nil, no)
 	}
 }
 
@@ -76,26 +79,24 @@ func (s *Server) execute(ctx context.Context, r request, name string, p *pb.Comm
 	if cmd.ID == "" {
 		cmd.ID = nuid.Next()
 	}
-	if n, ok := action.(instance.Note); ok {
-		if learning.IsKind(n.Kind) {
-			return s.note(ctx, r, name, cmd, n)
+	var out engine.Outcome
+	n, isNote := action.(instance.Note)
+	if isNote && learning.IsKind(n.Kind) {
+		out, no = s.note(ctx, r.role, cmd, n)
+	} else {
+		if isNote {
+			n.Learning = nil // it says nothing of other kinds
+			cmd.Do = n
 		}
-		n.Learning = nil // it says nothing of other kinds
-		cmd.Do = n
+		var err error
+		out, err = s.Engine.Handle(ctx, cmd, wire.Definition(p))
+		no = refusal(err)
 	}
-	out, err := s.Engine.Handle(ctx, cmd, wire.Definition(p))
-	if err != nil {
-		return s.refusedBy(out, err)
+	if no == nil {
+		return s.commandReply(ctx, r, name, out), nil
 	}
-	return s.commandReply(ctx, r, name, out), nil
-}
-
-// refusedBy returns the reply to a command that the engine refused. If a claim was refused because there
-// is another, the reply says until when that holds.
-func (s *Server) refusedBy(out engine.Outcome, err error) (proto.Message, *pb.Refusal) {
-	no := refusal(err)
 	reply := &pb.CommandReply{Refusal: no}
-	if no.Code == string(instance.CodeHeld) && !out.Free.IsZero() {
+	if no.Code == string(instance.CodeHeld) && !out.Free.IsZero() { // until when the other claim holds
 		reply.Lease, reply.LeaseLeft = timestamppb.New(out.Free), durationpb.New(max(0, time.Until(out.Free)))
 	}
 	return reply, no

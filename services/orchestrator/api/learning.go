@@ -10,8 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"google.golang.org/protobuf/proto"
-
 	"github.com/signalbox/signalbox/pkg/base/secret"
 	"github.com/signalbox/signalbox/pkg/engine"
 	"github.com/signalbox/signalbox/pkg/engine/eventstore"
@@ -84,53 +82,49 @@ func (s *Server) endedWell(id string) bool {
 // note executes a note about learnings. Those of a repository are kept in its record: people add,
 // confirm and remove there. What is learned in an instance is noted there, and then in the record of its
 // repository.
-func (s *Server) note(ctx context.Context, r request, name string, cmd instance.Command, n instance.Note) (proto.Message, *pb.Refusal) {
+func (s *Server) note(ctx context.Context, role string, cmd instance.Command, n instance.Note) (out engine.Outcome, no *pb.Refusal) {
 	if repo, ok := learning.Repo(cmd.Instance); ok {
-		return s.noteInRecord(ctx, r, name, cmd, n, repo)
+		return s.noteInRecord(ctx, role, cmd, n, repo)
 	}
 	switch n.Kind {
 	case learning.Noted:
-		return s.noteLearned(ctx, r, name, cmd, n)
+		return s.noteLearned(ctx, role, cmd, n)
 	case learning.Used:
-		return s.noteUsed(ctx, r, name, cmd, n)
+		return s.noteUsed(ctx, role, cmd, n)
 	}
-	return nil, invalid("a note %q is for the instance that keeps the learnings of a repository, such as %s", n.Kind, learning.Record("acme/widgets"))
+	return out, invalid("a note %q is for the instance that keeps the learnings of a repository, such as %s", n.Kind, learning.Record("acme/widgets"))
 }
 
 // noteInRecord executes what a person says of the learnings of a repository.
-func (s *Server) noteInRecord(ctx context.Context, r request, name string, cmd instance.Command, n instance.Note, repo string) (proto.Message, *pb.Refusal) {
-	if r.role != "" {
-		return nil, forbidden([]string{workflow.Human}, "people add, confirm and remove what %s keeps; an agent notes what it learned with its own instance", cmd.Instance)
+func (s *Server) noteInRecord(ctx context.Context, role string, cmd instance.Command, n instance.Note, repo string) (out engine.Outcome, no *pb.Refusal) {
+	if role != "" {
+		return out, forbidden([]string{workflow.Human}, "people add, confirm and remove what %s keeps; an agent notes what it learned with its own instance", cmd.Instance)
 	}
 	switch n.Kind {
 	case learning.Noted:
-		var no *pb.Refusal
 		if n, no = s.checked(n); no != nil {
-			return nil, no
+			return out, no
 		}
 		n.Learning = &instance.Learning{Path: n.Learning.Path, Trusted: true}
 	case learning.Confirmed, learning.Dropped:
 		if no := s.knowAll(ctx, repo, n.Kind, about(n).IDs); no != nil {
-			return nil, no
+			return out, no
 		}
 		n.Learning = &instance.Learning{IDs: about(n).IDs}
 	default:
-		return nil, invalid("a note %q is for the instance that used a learning", n.Kind)
+		return out, invalid("a note %q is for the instance that used a learning", n.Kind)
 	}
 	out, err := s.record(ctx, repo, cmd, n)
-	if err != nil {
-		return s.refusedBy(out, err)
-	}
-	return s.commandReply(ctx, r, name, out), nil
+	return out, refusal(err)
 }
 
 // noteLearned executes a note of what was learned in an instance. Who sends it sends it again until
 // there is a reply, so the record gets it, too.
-func (s *Server) noteLearned(ctx context.Context, r request, name string, cmd instance.Command, n instance.Note) (proto.Message, *pb.Refusal) {
+func (s *Server) noteLearned(ctx context.Context, role string, cmd instance.Command, n instance.Note) (out engine.Outcome, no *pb.Refusal) {
 	plain := n.Learning == nil
 	clean, no := s.checked(n)
 	if no != nil && !plain { // else it is a remark of that kind, and no more
-		return nil, no
+		return out, no
 	}
 	own := cmd
 	switch {
@@ -142,20 +136,14 @@ func (s *Server) noteLearned(ctx context.Context, r request, name string, cmd in
 		own.Do = clean
 	}
 	out, err := s.Engine.Handle(ctx, own, "")
-	if err != nil {
-		return s.refusedBy(out, err)
+	if err == nil && no == nil {
+		err = s.carry(ctx, role, cmd, clean, out.Instance)
 	}
-	if no != nil {
-		return s.commandReply(ctx, r, name, out), nil
-	}
-	if err := s.carry(ctx, r, cmd, clean, out.Instance); err != nil {
-		return s.refusedBy(engine.Outcome{}, err)
-	}
-	return s.commandReply(ctx, r, name, out), nil
+	return out, refusal(err)
 }
 
 // carry notes what was learned in an instance in the record of its repository, unless that adds nothing.
-func (s *Server) carry(ctx context.Context, r request, cmd instance.Command, n instance.Note, in instance.Instance) error {
+func (s *Server) carry(ctx context.Context, role string, cmd instance.Command, n instance.Note, in instance.Instance) error {
 	if in.Issue.Repo == "" {
 		full, err := s.Engine.Get(ctx, cmd.Instance) // of a closed one it may be left out
 		if err != nil || full.Issue.Repo == "" {
@@ -172,7 +160,7 @@ func (s *Server) carry(ctx context.Context, r request, cmd instance.Command, n i
 		return err
 	}
 	of := instance.Learning{Path: n.Learning.Path, Instance: cmd.Instance}
-	if of.Trusted, err = s.trusted(ctx, r.role, in); err != nil || !adds(known, learning.ID(of.Path, n.Text), of.Trusted) {
+	if of.Trusted, err = s.trusted(ctx, role, in); err != nil || !adds(known, learning.ID(of.Path, n.Text), of.Trusted) {
 		return err
 	}
 	cmd.ID = derived(cmd.ID)
@@ -236,30 +224,30 @@ func (s *Server) commits(ctx context.Context, id string) ([]instance.Commit, err
 
 // noteUsed executes an agent's note of the learnings that its prompt has. It is kept in the record, and
 // once for each instance.
-func (s *Server) noteUsed(ctx context.Context, r request, name string, cmd instance.Command, n instance.Note) (proto.Message, *pb.Refusal) {
+func (s *Server) noteUsed(ctx context.Context, role string, cmd instance.Command, n instance.Note) (out engine.Outcome, no *pb.Refusal) {
 	in, err := s.Engine.Get(ctx, cmd.Instance)
 	if err != nil {
-		return nil, refusal(err)
+		return out, refusal(err)
 	}
-	if r.role == "" || !in.Claim.Live(time.Now()) || in.Claim.Role != r.role {
-		return nil, forbidden(nil, "only the agent that works on %s notes the learnings of its prompt", cmd.Instance)
+	if role == "" || !in.Claim.Live(time.Now()) || in.Claim.Role != role {
+		return out, forbidden(nil, "only the agent that works on %s notes the learnings of its prompt", cmd.Instance)
 	}
 	known, err := s.learnings(ctx, in.Issue.Repo)
 	if err != nil {
-		return nil, refusal(err)
+		return out, refusal(err)
 	}
 	ids := slices.DeleteFunc(slices.Clone(about(n).IDs), func(id string) bool {
 		return !slices.ContainsFunc(known, func(l learning.Learning) bool { return l.ID == id && !slices.Contains(l.Used, in.ID) })
 	})
-	out := engine.Outcome{Seq: in.Seq, Duplicate: true, Instance: in}
+	out = engine.Outcome{Seq: in.Seq, Duplicate: true, Instance: in}
 	if len(ids) > 0 {
 		n.Learning = &instance.Learning{Instance: in.ID, IDs: ids}
 		cmd.ID = derived(cmd.ID)
 		if _, err := s.record(ctx, in.Issue.Repo, cmd, instance.Note{Kind: learning.Used, Learning: n.Learning}); err != nil {
-			return s.refusedBy(engine.Outcome{}, err)
+			return out, refusal(err)
 		}
 	}
-	return s.commandReply(ctx, r, name, out), nil
+	return out, nil
 }
 
 // record adds a note to the record of a repository, which it opens if there is none.

@@ -36,6 +36,9 @@ func invalid(format string, args ...any) *pb.Refusal {
 
 // refusal converts an error of the engine. One that is no *instance.Refusal may be temporary.
 func refusal(err error) *pb.Refusal {
+	if err == nil {
+		return nil
+	}
 	if r := new(instance.Refusal); errors.As(err, &r) {
 		return wire.Refusal(r)
 	}
