@@ -70,7 +70,9 @@ func (r Repo) compare(ctx context.Context, base, head string) (c Comparison, err
 			c.Deletions = count
 		}
 	}
-	_, c.Conflicts, err = r.mergeTree(ctx, base, head)
+	if c.MergeBase != base && c.MergeBase != head { // else one contains the other
+		_, c.Conflicts, err = r.mergeTree(ctx, base, head)
+	}
 	return c, err
 }
 
