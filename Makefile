@@ -67,8 +67,12 @@ cover: ## test with coverage, figures by function in coverage.out
 .PHONY: bench
 BENCH ?=
 bench: ## measure the engine against raw JetStream, figures in bin/bench.json (BENCH=--large)
-	go build $(LDFLAGS) -buildvcs=true -o bin/ ./services/signalbox
-	bin/signalbox bench --out bin/bench.json $(BENCH)
+	go build $(LDFLAGS) -buildvcs=true -o bin/ ./services/signalbox/bench/signalbox-bench
+	bin/signalbox-bench --out bin/bench.json $(BENCH)
+
+.PHONY: tools
+tools: ## build into bin/ the programs that measure: signalbox-bench, and signalbox-eval with the signalbox that it runs
+	go build $(LDFLAGS) -o bin/ ./services/signalbox ./services/signalbox/bench/signalbox-bench ./services/signalbox/eval/signalbox-eval
 
 .PHONY: soak
 RUNS ?= 500

@@ -165,18 +165,23 @@ func documents(t *tree) []Violation {
 // thinking lists the packages that run brains, with their models and their servers of tools.
 var thinking = []string{"pkg/agent/role", "pkg/agent/brain/exec", "pkg/agent/brain/mcp", "pkg/agent/brain/model"}
 
-// linked reports each service that holds a code host's credentials and has a brain in its
-// program, by any number of imports. The PM may: it reads the words of people with one.
+// linked reports what a program has in it, by any number of imports, and must not have: a service
+// that holds a code host's credentials a brain, and any program of the product tools and kits of tests.
+// The PM may have a brain: it reads the words of people with one.
 func linked(t *tree) []Violation {
 	var all []Violation
 	for _, f := range t.files {
 		service := serviceOf(f.dir)
-		if f.test || f.dir != "services/"+service || f.ast.Name.Name != "main" || service == "pm" || !slices.Contains(forgeSide, service) {
+		if f.test || f.dir != "services/"+service || f.ast.Name.Name != "main" {
 			continue
 		}
-		for _, dir := range t.reach([]string{f.dir}) {
-			if within(dir, thinking...) {
+		holds := service != "pm" && slices.Contains(forgeSide, service)
+		for _, dir := range t.closure(f.dir) {
+			switch {
+			case holds && within(dir, thinking...):
 				all = append(all, t.at(f, f.ast.Name, "linked", "the program of a service that holds the token of the forge has "+dir+" in it: a brain runs in a process of its own"))
+			case within(dir, append(tools, "pkg/testkit")...):
+				all = append(all, t.at(f, f.ast.Name, "linked", "the program has "+dir+" in it: tools and kits of tests are no part of the product"))
 			}
 		}
 	}

@@ -49,6 +49,17 @@ func pure(t *tree) []Violation {
 // reach returns the packages at and below roots, and all packages of the module
 // that they import.
 func (t *tree) reach(roots []string) []string {
+	var dirs []string
+	for _, f := range t.files {
+		if within(f.dir, roots...) {
+			dirs = append(dirs, f.dir)
+		}
+	}
+	return t.closure(dirs...)
+}
+
+// closure returns the packages, and all packages of the module that they import.
+func (t *tree) closure(dirs ...string) []string {
 	var found []string
 	var visit func(dir string)
 	visit = func(dir string) {
@@ -64,10 +75,8 @@ func (t *tree) reach(roots []string) []string {
 			}
 		}
 	}
-	for _, f := range t.files {
-		if within(f.dir, roots...) {
-			visit(f.dir)
-		}
+	for _, dir := range dirs {
+		visit(dir)
 	}
 	return found
 }

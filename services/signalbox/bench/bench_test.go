@@ -13,15 +13,12 @@ import (
 
 	"github.com/signalbox/signalbox/services/signalbox/bench"
 	"github.com/signalbox/signalbox/services/signalbox/bench/process"
-	"github.com/signalbox/signalbox/services/signalbox/cli"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
 // The processes of a measurement are this binary.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == process.Name {
-		os.Exit(cli.Run(context.Background(), term.System(), os.Args[1:]))
-	}
+	process.Main(context.Background())
 	os.Exit(m.Run())
 }
 

@@ -37,19 +37,19 @@ func (c completionCommand) Run(app *kong.Kong, env *term.Env) error {
 	return nil
 }
 
-// command is a command of the grammar.
-type command struct {
+// offered is a command of the grammar.
+type offered struct {
 	path  string // its words separated by blanks; empty for the program
 	subs  []*kong.Node
 	flags []*kong.Flag // with those of the commands above
 }
 
-func walk(node *kong.Node, path string) []command {
-	c := command{path: path}
+func walk(node *kong.Node, path string) []offered {
+	c := offered{path: path}
 	for _, group := range node.AllFlags(true) {
 		c.flags = append(c.flags, group...)
 	}
-	var below []command
+	var below []offered
 	for _, child := range node.Children {
 		if child.Hidden || child.Type != kong.CommandNode {
 			continue
@@ -57,7 +57,7 @@ func walk(node *kong.Node, path string) []command {
 		c.subs = append(c.subs, child)
 		below = append(below, walk(child, strings.TrimSpace(path+" "+child.Name))...)
 	}
-	return append([]command{c}, below...)
+	return append([]offered{c}, below...)
 }
 
 // bash writes a function that asks the program itself, so that it is never out of date.
@@ -72,7 +72,7 @@ complete -o default -F _%[1]s %[1]s
 
 // fish writes the commands and flags of the grammar with their help, and a function that
 // asks the program for all else.
-func fish(w io.Writer, program string, commands []command) {
+func fish(w io.Writer, program string, commands []offered) {
 	fmt.Fprintf(w, `function __%[1]s_values
   set -l word (commandline -ct)
   if string match -qr '^--[^=]+=' -- $word

@@ -1,13 +1,8 @@
 package cli
 
 import (
-	"github.com/alecthomas/kong"
-
-	"github.com/signalbox/signalbox/pkg/service"
-	"github.com/signalbox/signalbox/services/signalbox/bench"
-	"github.com/signalbox/signalbox/services/signalbox/bench/process"
+	"github.com/signalbox/signalbox/services/signalbox/command"
 	"github.com/signalbox/signalbox/services/signalbox/demo"
-	"github.com/signalbox/signalbox/services/signalbox/eval"
 	"github.com/signalbox/signalbox/services/signalbox/handin"
 	"github.com/signalbox/signalbox/services/signalbox/resolve"
 	"github.com/signalbox/signalbox/services/signalbox/serve"
@@ -15,11 +10,7 @@ import (
 
 // grammar has all commands and the flags that all of them have.
 type grammar struct {
-	JSON bool `name:"json" help:"Print JSON: one object, or one a line for lists and streams."`
-	service.NATS
-	service.Logging
-	Config      kong.ConfigFlag  `name:"config" placeholder:"FILE" help:"YAML or JSON file of flag names and values. Flags and environment variables win over it."`
-	ShowVersion kong.VersionFlag `name:"version" env:"-" help:"Show the version and exit."`
+	command.Flags
 
 	Demo     demo.Command    `cmd:"" group:"Here" help:"Show the whole job: a vague report becomes a pull request whose tests pass."`
 	Resolve  resolve.Command `cmd:"" group:"Here" help:"Take one issue of a local repository from report to branch."`
@@ -30,12 +21,8 @@ type grammar struct {
 	} `cmd:"" group:"Here" help:"The pipeline lifecycle."`
 	Up    upCommand     `cmd:"" group:"Here" help:"Run everything in this process, until interrupted."`
 	Agent serve.Command `cmd:"" group:"Here" help:"Serve one role of any lifecycle, until interrupted."`
-	Eval  struct {
-		Mine eval.Mine `cmd:"" help:"Make cases of a repository's merged changes: each fails its tests before, and passes them after."`
-		Run  eval.Play `cmd:"" help:"Have brains work at cases through the real lifecycle, and say which solves more, for what."`
-	} `cmd:"" group:"Here" help:"Measure which brain solves more of your issues."`
-	Bench   bench.Command   `cmd:"" group:"Here" help:"Measure the engine with agents that do nothing, against raw JetStream."`
-	Process process.Command `cmd:"" name:"bench-process" hidden:"" help:"A process of a measurement."`
+	Eval  evalCommand   `cmd:"" group:"Here" passthrough:"" help:"Run signalbox-eval, if it is installed: it measures which brain solves more of your issues."`
+	Bench benchCommand  `cmd:"" group:"Here" passthrough:"" help:"Run signalbox-bench, if it is installed: it measures the engine, against raw JetStream."`
 
 	Open     openCommand     `cmd:"" group:"Running" help:"Open an instance for a report and print its id."`
 	Ls       lsCommand       `cmd:"" group:"Running" help:"List instances: state, owner, who works on it, for how long."`
@@ -99,30 +86,30 @@ func examples() map[string][]string {
 		"pipeline reason": {"pipeline reason left/issue-state.json", "pipeline reason left/issue-state.json --page https://ci.example.test/runs/7"},
 		"up":              {"up --repo local/greet=.", "up --repo local/greet=. --brain developer=exec:./fix.sh"},
 		"agent":           {"agent --role tester", "agent --role writer --brain exec:./write.sh"},
-		"eval mine":       {"eval mine --repo . --out cases", "eval mine --repo . --since \"6 months ago\" --most 30 --out cases"},
-		"eval run":        {"eval run --cases cases --brain oracle --out eval", "eval run --cases cases --brain exec:claude --brain exec:codex --out eval"},
-		"bench":           {"bench --quick", "bench --scenario throughput,handoff --repeats 3"},
-		"open":            {"open issue --file bug.md --repo acme/widgets", "open task --title \"Parse empty input\" --repo acme/widgets"},
-		"ls":              {"ls", "ls --all"},
-		"show":            {"show acme/widgets/42", "show acme/widgets/42 --json"},
-		"history":         {"history acme/widgets/42", "history acme/widgets/42 --json"},
-		"logs":            {"logs acme/widgets/42 --state implementing", "logs acme/widgets/42 --state fixing_issues --attempt 2"},
-		"diff":            {"diff acme/widgets/42", "diff acme/widgets/42 --attempt 1"},
-		"state":           {"state acme/widgets/42", "state acme/widgets/42 --data .signalbox"},
-		"watch":           {"watch acme/widgets/42", "watch acme/widgets/42 --exit-status", "watch"},
-		"console":         {"console", "console --listen 127.0.0.1:8080"},
-		"explain":         {"explain acme/widgets/42", "explain acme/widgets/42 --json"},
-		"answer":          {"answer acme/widgets/42 \"Only version 2\"", "answer acme/widgets/42 --file answer.md"},
-		"budget":          {"budget acme/widgets/42 +5usd", "budget acme/widgets/42 +200000tokens", "budget acme/widgets/42 +5usd --day"},
-		"costs":           {"costs", "costs --by role --within 24h"},
-		"github replay":   {"github replay 72d3162e-cc78-11e3-81ab-4c9367dc0958", "github replay 72d3162e-cc78-11e3-81ab-4c9367dc0958 --timeout 30s"},
-		"approve":         {"approve acme/widgets/42", "approve acme/widgets/42 --timeout 30s"},
-		"signal":          {"signal acme/widgets/42 changed", "signal acme/widgets/42 commented body=\"It is fixed\""},
-		"pause":           {"pause acme/widgets/42", "pause acme/widgets/42 --reason \"release week\""},
-		"resume":          {"resume acme/widgets/42", "resume acme/widgets/42 --reason \"released\""},
-		"cancel":          {"cancel acme/widgets/42", "cancel acme/widgets/42 --reason duplicate"},
-		"retry":           {"retry acme/widgets/42", "retry acme/widgets/42 --reason \"the network is back\""},
-		"reopen":          {"reopen acme/widgets/42 --reason \"the brain is mended\"", "reopen acme/widgets/42 --to implementing"},
+		"eval": {"eval mine --repo . --since \"6 months ago\" --most 30 --out cases",
+			"eval run --cases cases --brain exec:claude --brain exec:codex --out eval"},
+		"bench":         {"bench --quick", "bench --scenario throughput,handoff --repeats 3"},
+		"open":          {"open issue --file bug.md --repo acme/widgets", "open task --title \"Parse empty input\" --repo acme/widgets"},
+		"ls":            {"ls", "ls --all"},
+		"show":          {"show acme/widgets/42", "show acme/widgets/42 --json"},
+		"history":       {"history acme/widgets/42", "history acme/widgets/42 --json"},
+		"logs":          {"logs acme/widgets/42 --state implementing", "logs acme/widgets/42 --state fixing_issues --attempt 2"},
+		"diff":          {"diff acme/widgets/42", "diff acme/widgets/42 --attempt 1"},
+		"state":         {"state acme/widgets/42", "state acme/widgets/42 --data .signalbox"},
+		"watch":         {"watch acme/widgets/42", "watch acme/widgets/42 --exit-status", "watch"},
+		"console":       {"console", "console --listen 127.0.0.1:8080"},
+		"explain":       {"explain acme/widgets/42", "explain acme/widgets/42 --json"},
+		"answer":        {"answer acme/widgets/42 \"Only version 2\"", "answer acme/widgets/42 --file answer.md"},
+		"budget":        {"budget acme/widgets/42 +5usd", "budget acme/widgets/42 +200000tokens", "budget acme/widgets/42 +5usd --day"},
+		"costs":         {"costs", "costs --by role --within 24h"},
+		"github replay": {"github replay 72d3162e-cc78-11e3-81ab-4c9367dc0958", "github replay 72d3162e-cc78-11e3-81ab-4c9367dc0958 --timeout 30s"},
+		"approve":       {"approve acme/widgets/42", "approve acme/widgets/42 --timeout 30s"},
+		"signal":        {"signal acme/widgets/42 changed", "signal acme/widgets/42 commented body=\"It is fixed\""},
+		"pause":         {"pause acme/widgets/42", "pause acme/widgets/42 --reason \"release week\""},
+		"resume":        {"resume acme/widgets/42", "resume acme/widgets/42 --reason \"released\""},
+		"cancel":        {"cancel acme/widgets/42", "cancel acme/widgets/42 --reason duplicate"},
+		"retry":         {"retry acme/widgets/42", "retry acme/widgets/42 --reason \"the network is back\""},
+		"reopen":        {"reopen acme/widgets/42 --reason \"the brain is mended\"", "reopen acme/widgets/42 --to implementing"},
 		"override": {"override acme/widgets/42 --to implementing --reason \"the plan is right\"",
 			"override acme/widgets/42 --to failed --reason \"not worth it\""},
 		"note":          {"note acme/widgets/42 \"See also 17\"", "note acme/widgets/42 --kind learning \"The parser is generated\""},

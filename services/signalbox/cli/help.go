@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/signalbox/signalbox/services/signalbox/command"
 )
 
 // firstCommands are the commands that the help names first, and firstFlags the flags of
@@ -48,7 +50,7 @@ func printFlags(options kong.HelpOptions, ctx *kong.Context) error {
 
 // printFirst prints the first commands of the program, or the first flags of a command.
 func printFirst(options kong.HelpOptions, ctx *kong.Context) error {
-	path := commandPath(ctx.Selected())
+	path := command.Path(ctx.Selected())
 	more := ""
 	if path == "" {
 		hide(ctx.Model.Children, firstCommands(), func(n *kong.Node) (string, *bool) { return n.Name, &n.Hidden })
@@ -81,17 +83,9 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 	if err := kong.DefaultHelpPrinter(options, ctx); err != nil {
 		return err
 	}
-	if shown := examples()[commandPath(ctx.Selected())]; len(shown) > 0 {
+	if shown := examples()[command.Path(ctx.Selected())]; len(shown) > 0 {
 		fmt.Fprintf(ctx.Stdout, "\nExamples:\n  signalbox %s\n", strings.Join(shown, "\n  signalbox "))
 	}
 	_, err := fmt.Fprintln(ctx.Stdout, "\nsignalbox help flags lists the flags that all commands have: --json, the NATS server, logs.")
 	return err
-}
-
-// commandPath returns the words of a command, "" for the program itself.
-func commandPath(n *kong.Node) string {
-	if n == nil || n.Parent == nil {
-		return ""
-	}
-	return strings.TrimSpace(commandPath(n.Parent) + " " + n.Name)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/services/signalbox/command"
 )
 
 func TestEachCommandHasTwoExamplesThatParse(t *testing.T) {
@@ -22,7 +23,7 @@ func TestEachCommandHasTwoExamplesThatParse(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, leaf := range parser.Model.Leaves(true) {
-		path := commandPath(leaf)
+		path := command.Path(leaf)
 		if len(shown[path]) < 2 {
 			t.Errorf("%s has %d examples", path, len(shown[path]))
 		}

@@ -13,7 +13,9 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/sandbox/confine"
 	"github.com/signalbox/signalbox/pkg/git"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
+	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/services/signalbox/cli"
+	"github.com/signalbox/signalbox/services/signalbox/command"
 	"github.com/signalbox/signalbox/services/signalbox/eval"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
@@ -55,12 +57,19 @@ func history(t *testing.T) string {
 	return g.Dir()
 }
 
-// run runs a command line of signalbox, which has to end with the code.
+// run runs a command line of signalbox-eval, or the command history of signalbox, which has to end
+// with the code.
 func run(t *testing.T, code int, args ...string) (stdout, stderr string) {
 	t.Helper()
 	var out, told bytes.Buffer
 	env := term.Env{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &told, User: "operator:test", Now: time.Now, Width: 80}
-	if got := cli.Run(t.Context(), env, args); got != code {
+	got := 0
+	if args[0] == "history" {
+		got = cli.Run(t.Context(), env, args)
+	} else {
+		got = command.Run(t.Context(), env, service.Call{Name: "signalbox-eval", Args: args}, new(eval.Grammar))
+	}
+	if got != code {
 		t.Fatalf("%q ended with %d, want %d:\n%s%s", args, got, code, out.String(), told.String())
 	}
 	return out.String(), told.String()
@@ -70,7 +79,7 @@ func TestTheOracleSolvesAllAndNullNothing(t *testing.T) {
 	dir := t.TempDir()
 	cases, out := filepath.Join(dir, "cases"), filepath.Join(dir, "out")
 	source := history(t)
-	said, _ := run(t, 0, "eval", "mine", "--repo", source, "--out", cases)
+	said, _ := run(t, 0, "mine", "--repo", source, "--out", cases)
 	for _, want := range []string{"1 cases of 4 changes", "1 dropped: it changes no test", "1 dropped: its tests pass without it", "1 dropped: there is nothing before it"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("mining says %s, want %q", said, want)
@@ -80,7 +89,7 @@ func TestTheOracleSolvesAllAndNullNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := filepath.Join(dir, "eval.html")
-	args := []string{"eval", "run", "--cases", cases, "--brain", "oracle", "--brain", "null", "--set", "null:policy.max_iterations=1",
+	args := []string{"run", "--program", os.Args[0], "--cases", cases, "--brain", "oracle", "--brain", "null", "--set", "null:policy.max_iterations=1",
 		"-P", "2", "--out", out, "--html", page, "--json"}
 	text, _ := run(t, 0, args...)
 	var got struct {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"sync"
 	"time"
@@ -28,6 +29,7 @@ type Play struct {
 	Out         string        `name:"out" required:"" type:"path" placeholder:"DIR" help:"Directory for the results and the log of each run."`
 	Continue    bool          `name:"resume" help:"Go on with the results that DIR has."`
 	HTML        string        `name:"html" type:"path" placeholder:"FILE" help:"Write the table as a page, too."`
+	Program     string        `name:"program" type:"existingfile" placeholder:"FILE" help:"The signalbox whose resolve works at the cases; by default the one beside this program, or in PATH."`
 	Wall        time.Duration `name:"wall" default:"2h" help:"How long one run may take."`
 	Env         []string      `name:"brain-env" placeholder:"NAME" help:"Environment variable that brains may see, beside the usual ones. May be repeated."`
 	Workflow    string        `name:"workflow" default:"issue" help:"Lifecycle that the cases go through."`
@@ -112,12 +114,31 @@ func (c Play) brains() ([]contender, error) {
 // needing lists the roles that no rule can stand in for: those that write the code.
 func needing(def *workflow.Definition) []string { return def.Writers() }
 
+// resolver returns the path of the signalbox whose command resolve works at the cases.
+func (c Play) resolver() (string, error) {
+	if c.Program != "" {
+		return filepath.Abs(c.Program)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	if path, err := exec.LookPath(filepath.Join(filepath.Dir(self), "signalbox")); err == nil {
+		return path, nil
+	}
+	path, err := exec.LookPath("signalbox")
+	if err != nil {
+		return "", errors.New("signalbox is neither beside this program nor in PATH: name it with --program, or go install github.com/signalbox/signalbox/services/signalbox@latest")
+	}
+	return path, nil
+}
+
 func (c Play) player(ctx context.Context, repo string) (player, error) {
 	out, err := filepath.Abs(c.Out)
 	if err != nil {
 		return player{}, err
 	}
-	program, err := os.Executable()
+	program, err := c.resolver()
 	if err != nil {
 		return player{}, err
 	}

@@ -1,5 +1,5 @@
-// Package process runs the processes of a measurement. Each is this binary with a
-// hidden subcommand. It becomes a server, an orchestrator or agents by RPC over its
+// Package process runs the processes of a measurement. Each is this binary, with the
+// argument Name. It becomes a server, an orchestrator or agents by RPC over its
 // standard input and output. It ends with its standard input, also if the parent is
 // killed.
 package process
@@ -7,24 +7,32 @@ package process
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/rpc"
+	"os"
 	"sync"
 
+	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/service/access"
 	"github.com/signalbox/signalbox/pkg/service/embedded"
-	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
-// Name is the hidden subcommand.
+// Name is the argument of such a process.
 const Name = "bench-process"
 
-// Command is `signalbox bench-process`.
-type Command struct{}
-
-// Run serves the parent until it closes the standard input.
-func (Command) Run(ctx context.Context, env *term.Env) error {
-	return Serve(ctx, env.Stdin, env.Stdout)
+// Main serves the parent, if the process was started by Start, and ends the process.
+func Main(ctx context.Context) {
+	if len(os.Args) != 2 || os.Args[1] != Name {
+		return
+	}
+	ctx, stop := service.NotifyContext(ctx)
+	defer stop()
+	if err := Serve(ctx, os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(service.ExitFailed)
+	}
+	os.Exit(service.ExitDone)
 }
 
 // Serve serves RPC from in until in or ctx ends, or until something that was started
