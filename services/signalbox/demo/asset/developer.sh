@@ -8,7 +8,7 @@ implementing)
 	sed 's|return total / size$|return total/size + 1|' page/page.go > page/page.go.new
 	says="count the partial page" ;;
 *)
-	sed 's|return total/size + 1$|return (total + size - 1) / size|' page/page.go > page/page.go.new
+	sed -e 's|return total/size + 1$|return (total + size - 1) / size|' -e 's|return total / size$|return (total + size - 1) / size|' page/page.go > page/page.go.new
 	says="round up instead of adding a page" ;;
 esac
 mv page/page.go.new page/page.go
