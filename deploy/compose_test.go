@@ -24,6 +24,7 @@ type compose struct {
 	Name     string             `yaml:"name"`
 	Service  Container          `yaml:"x-service"`
 	Small    Container          `yaml:"x-small"`
+	Process  map[string]string  `yaml:"x-process"`
 	System   map[string]string  `yaml:"x-system"`
 	Agent    Container          `yaml:"x-agent"`
 	Coder    Container          `yaml:"x-coder"`
@@ -106,7 +107,7 @@ func TestEveryServiceIsTheCommandOfAnImageWithWhatItNeeds(t *testing.T) {
 	}
 	for name, s := range c.Services {
 		if s.Build == nil {
-			if !regexp.MustCompile(`:\d+\.\d+\.\d+(-\w+)?$`).MatchString(s.Image) {
+			if !regexp.MustCompile(`:v?\d+\.\d+\.\d+(-\w+)?$`).MatchString(s.Image) {
 				t.Errorf("%s: the image %s has no exact version", name, s.Image)
 			}
 			continue
