@@ -52,9 +52,11 @@ func (c *processGroup) start(t *testing.T, name, program string, args ...string)
 	c.mu.Lock()
 	c.all = append(c.all, p)
 	c.mu.Unlock()
+	ended := watch(t, p.cmd.Process.Pid)
 	go func() {
 		defer close(p.done)
 		_ = p.cmd.Wait() // ProcessState has the outcome
+		ended()
 		p.output.end()
 	}()
 	return p
