@@ -1,8 +1,12 @@
 package workspace
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent/outbound"
@@ -90,9 +94,13 @@ func (c *Cache) compare(ctx context.Context, repo repository, d Delivery, p *out
 		return infra(err, "open the cache of %s", d.Repo)
 	}
 	defer held.Close()
+	cached, err := repo.commits(ctx, slices.Collect(maps.Values(there)))
+	if err != nil {
+		return infra(err, "read the cache of %s", d.Repo)
+	}
 	var missing []string
 	for name, commit := range there {
-		has := repo.has(ctx, commit)
+		has := cached[commit]
 		if !has && (name == "refs/heads/"+p.Default || name == "refs/heads/"+d.Branch || strings.HasPrefix(name, ourBranches)) {
 			missing, has = append(missing, name), true
 		}
@@ -110,8 +118,21 @@ func (c *Cache) compare(ctx context.Context, repo repository, d Delivery, p *out
 	return nil
 }
 
-// has reports whether the repository has the commit.
-func (r repository) has(ctx context.Context, commit string) bool {
-	_, err := r.git.Run(ctx, "cat-file", "-e", commit+"^{commit}")
-	return err == nil
+// commits returns those of the objects that the repository has, and that are commits or tags of
+// some. One process of git reads them all: a forge may have thousands of branches.
+func (r repository) commits(ctx context.Context, objects []string) (map[string]bool, error) {
+	var asked, answered bytes.Buffer
+	for _, object := range objects {
+		fmt.Fprintf(&asked, "%s^{commit}\n", object)
+	}
+	if err := r.git.Stream(ctx, &asked, &answered, "cat-file", "--batch-check=%(objecttype)"); err != nil {
+		return nil, err
+	}
+	found := map[string]bool{}
+	for i, line := range strings.Split(strings.TrimSuffix(answered.String(), "\n"), "\n") {
+		if line == "commit" && i < len(objects) {
+			found[objects[i]] = true
+		}
+	}
+	return found, nil
 }
