@@ -11,8 +11,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
-// redactor takes credentials out of what an agent records. What is recorded is kept
-// for ever and read by every later role. A nil scanner takes out nothing.
+// redactor takes credentials out of what an agent records. A record is kept for ever and
+// read by every later role. A nil scanner takes out nothing.
 type redactor struct{ *secret.Scanner }
 
 // text returns a text without credentials.

@@ -40,7 +40,7 @@ func (e *Engine) hold(ctx context.Context, w *workflowLock, def *workflow.Defini
 }
 
 // Over returns why a role that works on an instance may spend nothing more on it now, or
-// "". What is asked of another role is answered all the same.
+// "". A question to another role is answered all the same.
 func (e *Engine) Over(in instance.Instance, role string) (why string) {
 	if _, inquired := in.Inquiry(); inquired {
 		return ""

@@ -11,8 +11,8 @@ import (
 )
 
 // claim claims the most urgent ready work of the role in the workflow, in place of the work
-// that the command names. What the command names is a claim token: there are as many tokens
-// as pieces of work. Ready is work that was dispatched to the role, is not paused or
+// that the command names. The command names a claim token: there are as many tokens as pieces of
+// work. Ready is work that was dispatched to the role, is not paused or
 // parked, and does not rest after a fault. No agent has it, or the lease has run out. Of
 // equally urgent work it claims what was dispatched first.
 //

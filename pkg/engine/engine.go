@@ -1,6 +1,6 @@
 // Package engine handles commands: it loads the instance, has the core decide, appends
-// the commit, and does so again if another writer was first. What makes this correct is
-// the log's optimistic concurrency: no lock is held across processes.
+// the commit, and does so again if another writer was first. The log's optimistic
+// concurrency makes this correct: no lock is held across processes.
 //
 // pkg/engine/projection has the state of all instances, pkg/engine/dispatch the agents that wait for
 // work. The interfaces states and dispatcher have all that command handling uses of them.
@@ -22,7 +22,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
 
-// Definitions finds lifecycles. What there is none of is a workflow.ErrUnknown.
+// Definitions finds lifecycles. The error for a name without one is workflow.ErrUnknown.
 type Definitions interface {
 	// Named returns the definition new instances of the name open with; the
 	// error says which names there are.
@@ -48,7 +48,7 @@ type Config struct {
 	// Keep, if set, makes Definitions find a definition by its hash, for as long as the log
 	// lasts: one that is narrowed for a repository. Without it no repository narrows any.
 	Keep func(ctx context.Context, d *workflow.Definition) error
-	// Limits are how much may be under way at a time, beside those of the repositories. They
+	// Limits are how much may be under way at a time, in addition to those of the repositories. They
 	// are exact if one engine makes all commits.
 	Limits []dispatch.Limit
 	// Snapshots, if set, is where Follow begins, and where Snapshot saves.

@@ -70,8 +70,8 @@ type NewCheckRun struct {
 
 // Failures reads why checks failed.
 type Failures interface {
-	// Failure reads what the forge knows of why the run of a check failed. What of it may
-	// not be read, or is gone, is left out.
+	// Failure reads what the forge knows of why the run of a check failed. Parts that may not
+	// be read, or are gone, are left out.
 	Failure(ctx context.Context, repo string, run int64) (Failure, error)
 }
 

@@ -129,8 +129,8 @@ func ask[T any](o *observation, part merge.Part, read func() (T, error)) (T, boo
 
 func person(u User) merge.Person { return merge.Person{ID: u.ID, Login: u.Login, Bot: u.Bot} }
 
-// known returns the person with their permission and membership. What cannot be read
-// stays empty.
+// known returns the person with their permission and membership. Values that cannot be
+// read stay empty.
 func (o *observation) known(u User) merge.Person {
 	p, ok := o.persons[u.ID]
 	if ok || u.ID == 0 || o.err != nil {

@@ -11,7 +11,7 @@ const (
 	Ordinary Urgency = iota
 	// Background finds out what has changed. It stops first.
 	Background
-	// Urgent is a merge, or what people say and are told. It stops last.
+	// Urgent is a merge, or a comment from or for people. It stops last.
 	Urgent
 )
 

@@ -69,7 +69,7 @@ func (r Runner) environ() []string {
 	return append(env, r.Variables()...)
 }
 
-// Variables returns the variables that a run of git gets beside those of the process. They are
+// Variables returns the variables that a run of git gets in addition to those of the process. They are
 // the configuration of every run, and what the With methods added.
 func (r Runner) Variables() []string {
 	env := []string{

@@ -185,8 +185,8 @@ func (f *Forge) Close() error {
 	return f.host.Store.Close()
 }
 
-// SetWebhook sets the webhook of all repositories, beside those of Apps and of single
-// repositories. The certificate of its address is not checked.
+// SetWebhook sets the webhook of all repositories, in addition to those of Apps and of
+// single repositories. The certificate of its address is not checked.
 func (f *Forge) SetWebhook(url, secret string) { f.rest.SetWebhook(url, secret) }
 
 // SetURL sets where the forge is reached, which may be known only after its server

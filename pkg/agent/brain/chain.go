@@ -23,8 +23,8 @@ type Chain []Link
 // Work implements Brain.
 func (c Chain) Work(ctx context.Context, a Assignment) (Outcome, error) { return Unwatched(ctx, c, a) }
 
-// Watch implements Watched. The next brain finds the tree as the one before left it, and
-// is told so. The outcome has the output of all that were asked, and the
+// Watch implements Watched. The next brain finds the tree as the one before left it; its
+// prompt states that. The outcome has the output of all that were asked, and the
 // cost of the last.
 func (c Chain) Watch(ctx context.Context, a Assignment, w Watcher) (Outcome, error) {
 	var output []byte

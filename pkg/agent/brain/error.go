@@ -10,7 +10,7 @@ import (
 var ErrInfrastructure = errors.New("infrastructure fault")
 
 // ErrUnusable marks a brain that cannot work until a person changes something: a login, a
-// name, a payment. People are told at once, and nothing is tried again.
+// name, a payment. People are asked at once, and nothing is tried again.
 var ErrUnusable = errors.New("the brain cannot be used")
 
 // ErrBudget says that nothing more may be spent on the work.

@@ -27,8 +27,8 @@ type Push struct {
 	Default, Tip string
 	// There is where the branch is on the forge; "" if it is not.
 	There string
-	// Known are commits that the forge has on its branches. What they contain does not
-	// leave with this push.
+	// Known are commits that the forge has on its branches. Their content does not leave
+	// with this push.
 	Known []string
 }
 
@@ -77,8 +77,8 @@ func (c *Checker) Change(ctx context.Context, repo git.Runner, p Push) (Change, 
 }
 
 // whole checks the paths of the change as a whole: a merge may bring back what an
-// old branch of the forge has. What the default branch, the branch itself or their
-// common past has too is not of this change.
+// old branch of the forge has. A path that the default branch, the branch itself or
+// their common past has too is not of this change.
 func (s *commits) whole(ctx context.Context, p Push) error {
 	if len(s.rules.Forbidden) == 0 {
 		return nil

@@ -1,8 +1,8 @@
 // Package outbound checks what is about to leave for a forge. That is the commits of a push
 // and the texts of comments, pull requests, issues, labels and merges.
 //
-// Roles check their own change with it, so that a developer hears of a finding
-// while it can still be mended. Forge-side services check again what they are
+// Roles check their own change with it, so that a developer gets a finding while it
+// can still be mended. Forge-side services check again what they are
 // handed, since nothing that comes over the bus is believed. A push takes a
 // Change, and only a check makes one.
 package outbound
@@ -44,7 +44,7 @@ type Rules struct {
 	MaxFile        int64    // bytes of one file; 0: no limit
 	MaxCommits     int      // of one push; 0: no limit
 	SecretsAllowed []string // paths whose apparent secrets are none, such as test data
-	Identity       Identity // of each commit's author and committer, beside DefaultIdentity; empty: anybody
+	Identity       Identity // of each commit's author and committer, in addition to DefaultIdentity; empty: anybody
 }
 
 // DefaultRules returns rules that forbid files that run with a forge's rights, say who has

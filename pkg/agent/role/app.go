@@ -44,7 +44,7 @@ func (a *App) With(d Document) *App {
 	return a
 }
 
-// Settings configures a role that works on code, beside the common flags.
+// Settings configures a role that works on code, in addition to the common flags.
 type Settings struct {
 	Brain     []string      `name:"brain" placeholder:"SPEC" sep:"none" help:"What it thinks with: exec:COMMAND, exec:PRESET, model:PROVIDER/NAME or rules; ROLE.STATE=SPEC for one state. May be repeated."`
 	Env       []string      `name:"brain-env" placeholder:"NAME" help:"Environment variable that brains may see, beside the usual ones; may be repeated."`

@@ -101,8 +101,8 @@ func (s step) assess(ctx context.Context, command string, made madeRun) (t tried
 	return t, nil
 }
 
-// cannotRun begins what people are told of tests that cannot run, and cannotJudge what they
-// are told of tests that run and decide nothing.
+// cannotRun begins the question about tests that cannot run, and cannotJudge the one about tests
+// that run and decide nothing.
 const (
 	cannotRun   = "the tests cannot be run on the code as it is, before any change: "
 	cannotJudge = "the tests cannot judge any change: "

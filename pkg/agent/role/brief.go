@@ -29,8 +29,8 @@ func (s step) brief(ctx context.Context, checked []instance.Evidence, base tried
 	return a, err
 }
 
-// briefing returns what a prompt says beside the assignment. What is read of the repository
-// is of the base, which no agent has changed.
+// briefing returns the parts of a prompt other than the assignment. It reads the repository's
+// base, which no agent has changed.
 func (s step) briefing(ctx context.Context) (work.Brief, error) {
 	var b work.Brief
 	if s.free { // it reads no prompt

@@ -73,7 +73,7 @@ func (b budget) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// warnAt is the part of a budget at which people are told.
+// warnAt is the part of a budget at which people get a warning.
 const warnAt = 0.8
 
 // affordable asks people for more budget, by an *agent.ErrEscalate, if all is spent and the brain

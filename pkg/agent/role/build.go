@@ -29,7 +29,7 @@ type Tools struct {
 	Sandbox sandbox.Sandbox
 	Line    func(a brain.Assignment, line string) // called with each line they print; may be nil
 
-	Egress   []string                      // hosts they can reach from a sandbox, beside the API of their model
+	Egress   []string                      // hosts they can reach from a sandbox, in addition to the API of their model
 	Readable []string                      // paths they may read from a sandbox
 	Limits   sandbox.Limits                // of resources
 	Cache    func(brain.Assignment) string // see exec.Config; may be nil
@@ -42,7 +42,7 @@ type Tools struct {
 
 	ServersFile string // the operator's MCP servers; empty: none
 	servers     mcp.Servers
-	// Issued is told the tokens by which programs reach them; see exec.Config. It may be nil.
+	// Issued gets the tokens by which programs reach them; see exec.Config. It may be nil.
 	Issued func(token string)
 
 	promptsDir string     // of the operator's templates; empty: none
@@ -192,7 +192,7 @@ func one(role, state, spec string, t Tools) (brain.Brain, error) {
 	return nil, fmt.Errorf("want exec:COMMAND, exec:PRESET, model:PROVIDER/NAME or rules")
 }
 
-// servable refuses a coding agent that cannot be told of the servers of its role.
+// servable refuses a coding agent that cannot get the servers of its role.
 func (t Tools) servable(p exec.Program) error {
 	if p.CanBeGivenServers() || len(t.servers) == 0 {
 		return nil
@@ -207,7 +207,7 @@ func (t Tools) servable(p exec.Program) error {
 
 // here makes the files that a command names by ./ or ../ those of this process's directory:
 // the program will run in another. It lists all files that the command names: a sandbox
-// must let the program read them. What lies beside them it does not show. A directory that
+// must let the program read them. It does not show other files of their directories. A directory that
 // holds a home or credentials is an error.
 func here(command string) (string, []string, error) {
 	var readable []string

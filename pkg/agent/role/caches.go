@@ -13,7 +13,7 @@ import (
 )
 
 // Caches are the directories of the caches that confined tools fill, such as modules and
-// compiled packages. Whoever writes a cache decides what the next run that reads it
+// compiled packages. The writer of a cache decides what the next run that reads it
 // compiles and tests. So brains share one by repository, which no check reads, and checks
 // one by repository and instance. An issue can spoil its own, and no other's.
 //

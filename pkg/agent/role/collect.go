@@ -144,7 +144,7 @@ func (s step) unchanged(out brain.Outcome, r instance.Result) error {
 const leftNoChange = "left no change"
 
 // mayBeFlake reports whether tests ran on the commit that the work is at, and failed there.
-// Who finds nothing to change may be right: a flake can fail each time that a test is run
+// A role that finds nothing to change may be right: a flake can fail each time that a test is run
 // again. The limits of the lifecycle bound how often that is believed.
 func (s step) mayBeFlake() bool {
 	if s.tree == nil || s.tree.Head == s.tree.Base {

@@ -60,15 +60,15 @@ func (s step) compare(ctx context.Context, c comparison) (instance.Evidence, err
 	return s.settle(g, ev)
 }
 
-// asksOfTests begins what people are told of a change of tests that no rule judges, and
-// asksOfProof what they are told of work that nothing shows to be right.
+// asksOfTests begins the question about a change of tests that no rule judges, and
+// asksOfProof the one about work that nothing shows to be right.
 const (
 	asksOfTests = "the tests cannot judge this change by themselves: "
 	asksOfProof = "nothing shows that this change does what the issue asks: "
 )
 
-// settle puts to people what the judgement leaves open, once. What they accepted is part of
-// the judgement of the next run.
+// settle puts to people the open points of the judgement, once. Points that they accepted are
+// part of the judgement of the next run.
 func (s step) settle(g gate, ev instance.Evidence) (instance.Evidence, error) {
 	j := *ev.Judgement
 	if j.Question != "" {

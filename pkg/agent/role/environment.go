@@ -22,8 +22,8 @@ type prepared struct {
 	failed string // of no tree: why a part of the newest is missing, for people
 }
 
-// prepare prepares what the tests of a tree need, by its own manifests and locks. What cannot
-// be prepared is no fault yet: this machine may have it.
+// prepare prepares what the tests of a tree need, by its own manifests and locks. A part that
+// cannot be prepared is no fault yet: this machine may have it.
 func (s step) prepare(ctx context.Context, tree *workspace.Tree) error {
 	if _, done := s.layers[tree]; done || s.Layers == "" {
 		return nil
@@ -70,7 +70,7 @@ func (s step) prepareIn(ctx context.Context, store environment.Store, tree fs.FS
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case errors.Is(err, environment.ErrNotPrepared):
-			s.layers[nil] = prepared{failed: "\n\n" + printable(err.Error())} // people are told with the obstacle that follows from it
+			s.layers[nil] = prepared{failed: "\n\n" + printable(err.Error())} // people see it in the obstacle that follows from it
 			s.job.Progress("%s", oneLine(err.Error()))
 			continue
 		case err != nil:

@@ -40,8 +40,8 @@ func (s step) judge(ctx context.Context, out brain.Outcome, failed error) (brain
 	return out, r, failed
 }
 
-// judgement is a brain's result without what is not a brain's, or not this
-// role's, to say. What is refused is reported by its name.
+// judgement is a brain's result without the statements that no brain, or not
+// this role, may make. A refused one is reported by its name.
 func (s step) judgement(ctx context.Context, out brain.Outcome) instance.Result {
 	r := out.Result
 	r.Summary = printable(r.Summary)
@@ -82,12 +82,11 @@ func (s step) keep(ctx context.Context, kind string, output []byte) (instance.Ar
 	return a, s.Objects.Put(ctx, a.Object, bytes.NewReader(output))
 }
 
-// asksPeople begins what people are told of questions that the work waits for.
+// asksPeople begins the comment with questions that the work waits for.
 const asksPeople = "asks before it goes on: "
 
-// waits has the work wait for the answers to questions that a result has beside its
-// success. An analysis whose lifecycle has a threshold is unsure by it: it is blocked. Who
-// leaves code or tests holds the state, so that they are kept. Where others are judged,
+// waits has the work wait for the answers to questions that a successful result has. An analysis whose lifecycle has a threshold is unsure by it: it is blocked. A role
+// that leaves code or tests holds the state, so that they are kept. Where others are judged,
 // and where it was asked before, nobody waits: the questions are noted.
 func (s step) waits(ctx context.Context, out brain.Outcome) brain.Outcome {
 	r := &out.Result

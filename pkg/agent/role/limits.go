@@ -17,7 +17,7 @@ func DefaultLimits() sandbox.Limits {
 	}
 }
 
-// ParseLimits reads limits of the form NAME=VALUE, beside the default ones. A value
+// ParseLimits reads limits of the form NAME=VALUE, in addition to the default ones. A value
 // of 0 is none.
 func ParseLimits(texts []string) (sandbox.Limits, error) {
 	l := DefaultLimits()

@@ -37,8 +37,8 @@ func (s step) prove(ctx context.Context, out brain.Outcome, r instance.Result) (
 }
 
 // accept runs the acceptance criteria on the commit that the step leaves, in a work tree of
-// its own. What the brain left beside the commit does not count (story lifecycle, pending
-// to committed). What does not pass them is handed on all the same, for the next try to go
+// its own. Files that the brain left outside the commit do not count (story lifecycle, pending
+// to committed). Work that does not pass them is handed on all the same, for the next try to go
 // on from.
 func (s step) accept(ctx context.Context, r instance.Result) (instance.Result, error) {
 	tree, err := s.checkout(ctx, cmp.Or(r.Head, s.tree.Head))
@@ -230,7 +230,7 @@ func (s step) red(ctx context.Context, r instance.Result) (instance.Result, erro
 }
 
 // seeFail runs the tests that the base has not, where the runner can list and select them.
-// Where none of them fails by an assertion, or they cannot be told from the others, it runs all.
+// Where none of them fails by an assertion, or they cannot be distinguished from the others, it runs all.
 func (s step) seeFail(ctx context.Context, tree *workspace.Tree, plan testrun.Plan) (instance.Evidence, verdict.Run, error) {
 	names, err := s.newTests(ctx, tree, plan)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // report completes a result with the part of the lifecycle's document, and returns it with the
-// error by which the runtime learns what the outcome asks of others. failed is the error of the
+// error that passes the outcome's requests to others to the runtime. failed is the error of the
 // phases before; what a failed step left is not handed on. The runs on the base judge nothing.
 func (s step) report(ctx context.Context, out brain.Outcome, files []work.FileChange, base []instance.Evidence, r instance.Result, failed error) (instance.Result, error) {
 	if failed == nil && !out.Pauses() && s.Document != nil {
@@ -54,8 +54,8 @@ func (s step) shape(ctx context.Context, out brain.Outcome) (brain.Outcome, erro
 	return out, nil
 }
 
-// needsOthers returns the error by which the runtime learns what an outcome asks
-// of others, or err.
+// needsOthers returns the error that passes an outcome's requests to others to the
+// runtime, or err.
 func needsOthers(out brain.Outcome, r instance.Result, err error) error {
 	if errors.Is(err, brain.ErrInfrastructure) {
 		return err

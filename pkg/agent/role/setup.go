@@ -12,18 +12,18 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 )
 
-// cannotSetUp begins what people are told of a setup that fails.
+// cannotSetUp begins the question about a setup that fails.
 const cannotSetUp = "the setup of " + testrun.ConfigFile + " fails: "
 
 // maxSetup is how many bytes of the output of a setup are kept, and maxSaid how many
-// people are told.
+// people get.
 const (
 	maxSetup = 64 << 10
 	maxSaid  = 4 << 10
 )
 
-// setUp runs the setup of the base's configuration in a tree, once. What it leaves is no
-// part of a change. A setup that fails is put to people, by an *agent.ErrEscalate; what
+// setUp runs the setup of the base's configuration in a tree, once. Files that it leaves are
+// no part of a change. A setup that fails is put to people, by an *agent.ErrEscalate; what
 // they say to it lets the work go on.
 func (s step) setUp(ctx context.Context, tree *workspace.Tree) error {
 	if _, done := s.ready[tree]; done {

@@ -45,7 +45,7 @@ func (s *step) attempt(ctx context.Context, a brain.Assignment) (brain.Outcome, 
 			return brain.Outcome{GivesBack: over.Error(), Result: instance.Result{Spend: spent}}, nil
 		}
 		out, err := brain.Work(ctx, s.brain, a, watch)
-		watch.budget = watch.budget.with(out.Result.Spend) // told at the end; the rest was seen as it came
+		watch.budget = watch.budget.with(out.Result.Spend) // shown at the end; the rest was seen as it came
 		out.Result.Spend = spent.Add(out.Result.Spend).Add(watch.unrecorded)
 		watch.unrecorded = instance.Cost{}
 		if err == nil || errors.Is(err, brain.ErrInfrastructure) || ctx.Err() != nil {

@@ -20,7 +20,7 @@ type watcher struct {
 	unrecorded instance.Cost // what could not be recorded at once
 }
 
-// Check implements brain.Watcher: what collect would refuse is told before the step ends.
+// Check implements brain.Watcher: the brain gets the refusals of collect before the step ends.
 func (w *watcher) Check(ctx context.Context, out brain.Outcome) error {
 	s := w.step
 	r := out.Result

@@ -1,6 +1,6 @@
 // Package roles is the program of the roles whose services differ by name only. They have
-// the same flags and the same runtime (pkg/agent/role). What a role does in a state is said
-// by the state's `work` in its lifecycle (pkg/engine/workflow/builtin).
+// the same flags and the same runtime (pkg/agent/role). The work of a role in a state is the
+// state's `work` in its lifecycle (pkg/engine/workflow/builtin).
 //
 // services/signalbox serves all of them by name, and services/ROLE one of them.
 package roles

@@ -27,7 +27,7 @@ type Command struct {
 	Stderr    io.Writer    // the same of standard error; never written to at the same time as Stdout
 	Line      func(string) // called for every line printed, in order, long ones cut; must return soon; may be nil
 
-	// What follows is for a confined command only.
+	// The rest is for a confined command only.
 	Egress   egress.List // hosts that it can reach; empty: it has no network
 	Readable []string    // more paths to read; those that do not exist are skipped
 	Writable []string    // more paths to write; those that do not exist are skipped
@@ -37,7 +37,7 @@ type Command struct {
 	Cache    string      // directory of the caches of its tools; empty: thrown away after it
 
 	GoModules  []string // download caches of Go modules to read, before the user's own
-	GoBuild    []string // build caches of Go to read, beside the user's own
+	GoBuild    []string // build caches of Go to read, in addition to the user's own
 	CargoHome  string   // home of cargo, with the packages that it has fetched; empty: one in Cache
 	GradleHome string   // directory that the home of Gradle, thrown away after the command, is a copy of; empty: one in Cache
 

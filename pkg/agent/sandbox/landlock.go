@@ -9,8 +9,8 @@ import (
 // resolvesUnix is the version of Landlock that confines Unix sockets by their paths.
 const resolvesUnix = 9
 
-// rules returns what the command may use under Landlock. What is hidden and lies
-// below a directory that it may read cannot be taken out: that directory is left out.
+// rules returns what the command may use under Landlock. A hidden path below a
+// directory that it may read cannot be taken out: that directory is left out.
 func (s Sandbox) rules(c Command, own ownDirs, connect []uint16) *confine.Rules {
 	r := &confine.Rules{
 		Read:    slices.Concat(system(), etc(), s.readable(c), []string{"/proc", "/sys/devices/system/cpu", "/sys/kernel/mm/transparent_hugepage"}),

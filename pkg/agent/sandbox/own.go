@@ -69,8 +69,8 @@ func (o ownDirs) private(mount, dir int) string {
 	return filepath.Join(o.root, fmt.Sprintf("mount-%d-%d", mount, dir))
 }
 
-// copyFile copies a file, if there is one. What is copied is read by a program of
-// the user's; what is written is thrown away.
+// copyFile copies a file, if there is one. A program of the user's reads the copy;
+// changes to it are dropped.
 func copyFile(from, to string) error {
 	in, err := os.Open(from)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -44,7 +44,7 @@ func system() []string {
 
 // public returns the patterns of the files below /etc that a command reads: who and what the machine has, where names lead, which
 // authorities vouch for servers, and the settings of languages and libraries that their packages put
-// there. What tools of a user or of the machine's administrator keep there may have credentials.
+// there. Files that tools of a user or of the machine's administrator keep there may have credentials.
 func public() []string {
 	return []string{
 		"passwd", "group", "hosts", "host.conf", "hostname", "resolv.conf", "nsswitch.conf", "gai.conf", "networks", "services", "protocols", "rpc",
@@ -204,9 +204,9 @@ func (c Command) program() []string {
 	return paths
 }
 
-// readable returns what the command may read and not write beside the system. What
-// does not exist is left out, and what is hidden, if the command only happened to
-// need it.
+// readable returns the paths outside the system that the command may read and not
+// write. Paths that do not exist are left out, and hidden ones, if the command only
+// happened to need them.
 func (s Sandbox) readable(c Command) []string {
 	var paths []string
 	add := func(path string) {

@@ -40,8 +40,8 @@ var (
 	ctestTotal = lazyregexp.New(`(?m)^\d+% tests passed, \d+ tests failed out of \d+$`)
 )
 
-// ctest parses the output of CMake's runner of tests, which names each test. What a failing
-// test prints stands behind its line.
+// ctest parses the output of CMake's runner of tests, which names each test. The output of a
+// failing test stands behind its line.
 func ctest(text string) report {
 	r := report{counted: ctestTotal.MatchString(text)}
 	if !r.counted {

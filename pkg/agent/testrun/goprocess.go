@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// What ends a process. atLoad are calls that have an effect on the tests of a package if it
+// Calls that end a process. atLoad are calls that have an effect on the tests of a package if it
 // makes them when it is loaded; leaving are those that end the process as if all were well
 // wherever they stand. The names are of packages, not of files' own names for them.
 var (

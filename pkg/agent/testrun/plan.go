@@ -32,7 +32,7 @@ type Plan struct {
 	Tool    string        // go, npm, pnpm, yarn, pytest, unittest, cargo, rake, prove, cmake, make or configured
 	Source  string        // the file it was detected by, in the repository
 	Argv    []string      // program and arguments, run at the repository's root
-	Env     []string      // name=value, beside those of the runner: the repository's own, and what the command needs
+	Env     []string      // name=value, in addition to those of the runner: the repository's own, and those that the command needs
 	Timeout time.Duration // above zero
 	Runner  string        // the program that runs the tests: go, pytest, jest, …; empty: unknown
 	Report  string        // pattern of the JUnit XML files that the run leaves, relative to the root; empty: none

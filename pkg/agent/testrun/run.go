@@ -92,8 +92,7 @@ func Run(ctx context.Context, dir, commit string, plan Plan, runner Runner) (ins
 	return ev, outcomes(ev, r, out, dir), nil
 }
 
-// confinement records how the run was confined. What it was refused explains a
-// failure.
+// confinement records how the run was confined. Its refusals explain a failure.
 func confinement(ev *instance.Evidence, res sandbox.Result) {
 	if res.Mode == "" {
 		return

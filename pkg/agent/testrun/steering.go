@@ -12,7 +12,7 @@ import (
 )
 
 // SameSteering reports whether two versions of a manifest say the same of how the package is
-// built and tested. What it needs, and what it is called, does not count. A version that
+// built and tested. Its dependencies and its name do not count. A version that
 // cannot be read is taken whole.
 func SameSteering(base string, before, now []byte) bool {
 	if before == nil || now == nil {

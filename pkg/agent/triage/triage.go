@@ -1,4 +1,4 @@
-// Package triage says of which kind a report is, and which other reports are probably about
+// Package triage guesses the kind of a report, and finds other reports that are probably about
 // the same. Both are guesses for people, with their reasons: nothing is decided by them.
 package triage
 
@@ -18,7 +18,7 @@ const (
 	Unclear       = "unclear" // nothing in the report says which
 )
 
-// Duplicate is, beside the kinds, the key of the label of reports that have likely duplicates.
+// Duplicate is, like the kinds, the key of a label: that of reports that have likely duplicates.
 const Duplicate = "duplicate"
 
 // Keys returns the kinds that a label can be set for, and Duplicate.

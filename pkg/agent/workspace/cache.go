@@ -60,7 +60,7 @@ type Config struct {
 	Now      func() time.Time  // dates commits; nil: time.Now
 	// Secrets finds the credentials that no push may have; nil: those that look like one.
 	Secrets *secret.Scanner
-	// Protected are paths that no push may change, beside those of outbound.DefaultRules.
+	// Protected are paths that no push may change, in addition to those of outbound.DefaultRules.
 	Protected []string
 	// Sandbox is where git reads the work trees after programs; zero: it is not confined, as the
 	// programs are not.

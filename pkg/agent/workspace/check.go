@@ -67,8 +67,8 @@ func (c *Cache) Inspect(ctx context.Context, d Delivery) (outbound.Change, error
 	return change, err
 }
 
-// ourBranches is the prefix of the branches whose commits are fetched for a check, beside
-// the default branch. The work of one may be merged into another.
+// ourBranches is the prefix of the branches whose commits are fetched for a check, in addition
+// to the default branch. The work of one may be merged into another.
 const ourBranches = "refs/heads/signalbox/"
 
 // compare reads what the forge has, and fetches the commits of it that are needed

@@ -9,7 +9,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 )
 
-// What a caller can tell apart, besides brain.ErrInfrastructure.
+// Errors that a caller can distinguish, in addition to brain.ErrInfrastructure.
 var (
 	// ErrGone: the program removed or replaced its work tree.
 	ErrGone = errors.New("the work tree is gone")

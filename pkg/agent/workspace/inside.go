@@ -56,7 +56,7 @@ func (i Intake) withDefaults() Intake {
 
 // Refused reports what a program left and the runtime does not take in. It is an ErrUnreadable.
 type Refused struct {
-	Rule   string // a word for metrics: git, files, size, time, memory, disk, processes, pack
+	Rule   string // a label for metrics: git, files, size, time, memory, disk, processes, pack
 	Detail string // for people: what, where, and the limit
 }
 

@@ -25,12 +25,12 @@ func leftover() []string {
 	}
 }
 
-// excludes is the file of the patterns that are no part of a change, beside those of the
-// repository itself, which win.
+// excludes is the file of the patterns that are no part of a change, in addition to those of
+// the repository itself, which win.
 func (t *Tree) excludes() string { return filepath.Join(filepath.Dir(t.Dir), "exclude") }
 
-// exclude leaves out of changes what is left behind, but for the patterns of which the
-// commit that is checked out has a file.
+// exclude leaves out of changes what is left behind, but for the patterns that match a file
+// of the commit that is checked out.
 func (t *Tree) exclude(ctx context.Context) error {
 	args := []string{"ls-files", "-z", "--cached", "--"}
 	for _, p := range leftover() {

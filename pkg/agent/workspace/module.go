@@ -26,7 +26,7 @@ const (
 )
 
 // ModuleRef is the reference by which a repository holds the files of a submodule's commit.
-// Who copies a repository to a forge of this machine puts them there.
+// The copy of a repository to a forge of this machine puts them there.
 func ModuleRef(commit string) string { return moduleRefs + commit }
 
 // Module is a submodule of a commit.

@@ -17,7 +17,7 @@ import (
 // need: links that lead out of the tree, repositories within the repository, core dumps and
 // names with characters that do not show. A file that the base tracks is never left out.
 //
-// Git is told by the file of excludes, before it reads the tree: it does not enter what it
+// Git gets them in the file of excludes, before it reads the tree: it does not enter what it
 // ignores. No file of the tree is opened.
 func (t *Tree) omit(ctx context.Context) error {
 	raw, err := t.git.Output(ctx, git.MaxOutput, "ls-files", "-z", "--others", "--directory", "--exclude-standard")

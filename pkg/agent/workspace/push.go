@@ -17,7 +17,7 @@ type Delivery struct {
 	Head    string
 	To      Remote
 	Branch  string
-	// Protected are paths that this push may not change, beside those of every push.
+	// Protected are paths that this push may not change, in addition to those of every push.
 	Protected []string
 }
 

@@ -57,7 +57,7 @@ const issueRef = `(?:(?:[\w.\\-]+\\?/[\w.\\-]+|AB)?(\\?#)[\x00]?\w|\bGH(\\?-)\w|
 // three, and the last; GitLab, Gitea and other trackers have the others, too.
 const closers = `(?i)\b(?:clos(?:e[sd]?|ing)|fix(?:e[sd]|ing)?|resolv(?:e[sd]?|ing)|implement(?:s|ed|ing)?|complet(?:e[sd]?|ing)|finish(?:e[sd]|ing)?|deliver(?:s|ed|ing)?|reopen(?:s|ed|ing)?|duplicate` + gap + `of)(?:\\?:[\s\p{Z}\x00]*|` + gap + `)(?:issues?` + gap + `)?`
 
-// ticket matches the keys of trackers beside the forge, such as Jira's and Linear's. standard are
+// ticket matches the keys of trackers other than the forge, such as Jira's and Linear's. standard are
 // names of the same form.
 const ticket = `((?-i:[A-Z][A-Z0-9]{1,9})\\?-[0-9])`
 

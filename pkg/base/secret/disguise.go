@@ -89,7 +89,7 @@ const (
 	looks = "aAbBcCdeEghHiIjJkKlmMoOpPqsSTtuxXyYwwaaABcEHiIKkMvNoOpPTuYXxyZ____------"
 )
 
-// reading is a text as a person could be told to read it.
+// reading is a text as instructions could have a person read it.
 type reading struct {
 	view
 	digits int // that a credential in it must have, for prose has none

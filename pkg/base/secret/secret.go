@@ -25,7 +25,7 @@ func (f Finding) String() string {
 	return fmt.Sprintf("line %d: %s", f.Line, f.What())
 }
 
-// What returns what the text has, for people.
+// What returns the kind of the finding, for people.
 func (f Finding) What() string { return "a likely credential (" + f.Rule + ")" }
 
 // Scanner finds credentials. It is safe for concurrent use.

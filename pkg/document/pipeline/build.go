@@ -15,7 +15,7 @@ import (
 const maxOutput = 8 << 10
 
 // build makes the section of the evidence: a brain may doubt a check that passes,
-// and add errors, and no more. What fails goes to the writer. Passed is only what ran: a
+// and add errors, and no more. A failed check goes to the writer. Passed is only what ran: a
 // check that is not set up is said to be so, and fails nothing.
 func (c completion) build(s Build) {
 	b := Build{Completed: true}

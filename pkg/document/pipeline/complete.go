@@ -11,8 +11,8 @@ import (
 )
 
 // Complete makes a result what the lifecycle asks of its role. The role's section is there,
-// however little the brain wrote of it. The variables that rules read say the same. What
-// can be seen goes before what the brain says: files is what the work changes, and the
+// however little the brain wrote of it. The variables that rules read say the same. Observed
+// facts go before the brain's statements: files is what the work changes, and the
 // result's evidence what was checked. An error, which wraps ErrInvalid, says what the brain
 // owes.
 func Complete(a work.Assignment, files []work.FileChange, r instance.Result) (instance.Result, error) {

@@ -45,7 +45,7 @@ func escapes(c byte) (byte, bool) {
 	return 0, false
 }
 
-// mended is a JSON text as it was before such an echo. What a string may not hold as it is
+// mended is a JSON text as it was before such an echo. A character that a string may not hold
 // stands in it as an escape again. A text that is JSON stays as it is.
 func mended(text []byte) []byte {
 	if json.Valid(text) {

@@ -55,7 +55,7 @@ func over[T any](section string, start T, keys map[string]json.RawMessage) (T, e
 	return out, nil
 }
 
-// check is what the schema asks of a section beside the types of its keys.
+// check has the demands of the schema on a section other than the types of its keys.
 func check(section any) error {
 	want := func(key, value string, values ...string) error {
 		if slices.Contains(values, value) {

@@ -16,8 +16,8 @@ import (
 const maxSection = 128 << 10
 
 // Read makes an outcome of what a program did to the document: before is the one
-// it was given, after the one it left. What its role may not change stays as it
-// was and is named in Outcome.Refused. An error, which wraps ErrInvalid, is what
+// it was given, after the one it left. Parts that its role may not change stay as
+// they were and are named in Outcome.Refused. An error, which wraps ErrInvalid, is what
 // is wrong with what it may change.
 func Read(a work.Assignment, before Document, after []byte) (work.Outcome, error) {
 	out := work.Outcome{Result: instance.Result{Status: instance.Success, ConfidenceScore: 1}}
@@ -93,7 +93,7 @@ func (r *reading) changed(name string, now, was json.RawMessage) error {
 	return nil
 }
 
-// within takes a section that is another's, of which this role may change a key.
+// within takes a section of another role, with a key that this role may change.
 func (r *reading) within(name string, now, was json.RawMessage) error {
 	var then, keys map[string]json.RawMessage
 	if err := json.Unmarshal(was, &then); err != nil {

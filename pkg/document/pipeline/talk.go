@@ -12,7 +12,7 @@ import (
 )
 
 // communication takes new questions and escalations from the role, and its
-// answer to the question that it was asked. What is there stays.
+// answer to the question that it was asked. Earlier ones stay.
 func (r *reading) communication(now json.RawMessage) error {
 	var c Communication
 	if err := json.Unmarshal(now, &c); err != nil {

@@ -26,7 +26,7 @@ func sectionOf(role string) string {
 }
 
 // may reports whether a role may change a key outside its section, and whether anything
-// comes of it. What the engine itself counts is taken note of and no more.
+// comes of it. A change of the engine's own counts is noted and no more.
 func may(role, key string) (permitted, heeded bool) {
 	switch key {
 	case "pipeline.status", "pipeline.blocked_reason", "pipeline.failure_reason":

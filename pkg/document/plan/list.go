@@ -7,8 +7,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
-// list reads a list of tasks: "- [ ] ID: title (after A, B)". What is below one
-// describes it, and one that is ticked off is done.
+// list reads a list of tasks: "- [ ] ID: title (after A, B)". The lines below one
+// describe it, and one that is ticked off is done.
 func (p page) list() {
 	for block := p.doc.FirstChild(); block != nil; block = block.NextSibling() {
 		if block.Kind() != ast.KindList {

@@ -1,6 +1,6 @@
 // Package prd reads and writes prd.json, the plan file of the story lifecycle:
 // a list of stories, each with its status. Writing changes the values that
-// changed and not a byte beside them. It is pure.
+// changed and no other byte. It is pure.
 package prd
 
 import (
@@ -64,8 +64,8 @@ type File struct {
 }
 
 // Parse reads a plan: a list of stories, or an object with one as "stories", "userStories",
-// "tasks", "features" or "items", each story with a "status" or with "passes". What is wrong with it is told all at once,
-// every line by its number; such an error is made of *Problem.
+// "tasks", "features" or "items", each story with a "status" or with "passes". An error lists all its faults at once, every
+// line by its number; it is made of *Problem.
 func Parse(name string, src []byte) (*File, error) {
 	r := reader{name: name, src: src}
 	root, err := parse(src)

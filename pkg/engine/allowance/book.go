@@ -11,9 +11,9 @@ import (
 	"github.com/signalbox/signalbox/pkg/base/sanitize"
 )
 
-// What a process may have others wait for is bounded: one that lies can slow them down only.
+// The time that a process may have others wait is bounded: one that lies can slow them down only.
 const (
-	MaxAhead     = time.Hour   // of a limit that is told
+	MaxAhead     = time.Hour   // of a limit that is reported
 	MaxWait      = time.Minute // for a place
 	MaxPace      = time.Minute // between two writes
 	MaxWords     = 200         // bytes of what the forge said
@@ -54,7 +54,7 @@ type Answer struct {
 	Taken  bool      // the place is
 	At     time.Time // of the place, or, if it was not taken, of the first one that is free; zero where a limit holds
 	Limits []Limit   // that are reached
-	News   bool      // one of those that were told is one of which the book did not know
+	News   bool      // one of the reported ones was unknown to the book
 }
 
 // Ask answers a process. The error is ErrInvalid or ErrFull.
@@ -109,7 +109,7 @@ func (h *Holder) take(p Place, now time.Time) (at time.Time, taken bool) {
 	return at, true
 }
 
-// hear takes in a limit that a process has told, within bounds.
+// hear takes in a limit that a process has reported, within bounds.
 func (h *Holder) hear(l Limit, now time.Time) (news bool) {
 	if last := now.Add(MaxAhead); l.Until.After(last) {
 		l.Until = last

@@ -63,7 +63,7 @@ func NewHolder(pace time.Duration) *Holder {
 	}
 }
 
-// Blocked returns the limit because of which a request is not sent now, nil for none.
+// Blocked returns the limit that holds a request now, nil for none.
 func (h *Holder) Blocked(r Request, now time.Time) *Limit {
 	if h.until.After(now) {
 		return &Limit{Until: h.until, Words: h.why}

@@ -74,6 +74,6 @@ func (c *Client) watch(ctx context.Context, q *pb.WatchRequest) (*pb.WatchReply,
 	return reply, nil
 }
 
-// IsCommit reports whether a message of the log is a commit, by its headers. What other programs wrote
-// there is none; the orchestrator sets it aside and says so.
+// IsCommit reports whether a message of the log is a commit, by its headers. A message of another program
+// is none; the orchestrator sets it aside and logs it.
 func IsCommit(h nats.Header) bool { return h.Get("Sb-Chain") != "" }

@@ -26,9 +26,9 @@ type Waiter struct {
 	claimed bool        // by Next or by the timer: only that one calls Reply
 }
 
-// roleQueue is the queue of one role, and the agents that wait beside it, in order of
+// roleQueue is the queue of one role, and the agents that wait for it, in order of
 // arrival. Work in the queue is older than what is made now, so for each piece of it
-// one agent is redirected there, with ErrNoWork. What was put there just
+// one agent is redirected there, with ErrNoWork. Work that was put there just
 // now may be on its way to an agent that waits at the queue.
 type roleQueue struct {
 	waiting    []*Waiter

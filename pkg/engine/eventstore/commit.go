@@ -8,8 +8,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/subject"
 )
 
-// MaxData is the most bytes a commit's Data may have: what a server's default
-// limit of 1 MiB a message leaves beside the headers.
+// MaxData is the most bytes a commit's Data may have: the rest that the headers
+// leave of a server's default limit of 1 MiB a message.
 const MaxData = 1<<20 - 4<<10
 
 // Commit is one decision: all its events, one message. Data is opaque here.

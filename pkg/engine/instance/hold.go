@@ -8,7 +8,7 @@ import (
 // Wait is what work waits for that is parked in place of its claim.
 type Wait string
 
-// What Hold parks work for.
+// Reasons for which Hold parks work.
 const (
 	ForPlace  Wait = "place"  // a limit of what is under way
 	ForBudget Wait = "budget" // a budget that is spent
@@ -46,8 +46,8 @@ func (e ParkedUntil) waitsFor() Wait {
 	return e.WaitsFor
 }
 
-// decide parks the work of the state's owner. What is asked of another role is not held:
-// it would be forgotten.
+// decide parks the work of the state's owner. A question to another role is not held: it
+// would be forgotten.
 func (a Hold) decide(d *decision) error {
 	switch {
 	case a.Work != d.in.Work:

@@ -209,8 +209,8 @@ type Configuration struct {
 	Days    []DayBudget       `json:"days,omitempty"`    // of what a day may cost in the repository
 	// Labels are those that triage may set, by what it found: see triage.Keys. None: it sets none.
 	Labels map[string]string `json:"labels,omitempty"`
-	// Problem says what is wrong with a newer file that is not in force. People are
-	// told of it on the issue.
+	// Problem says what is wrong with a newer file that is not in force. People get it
+	// in a comment on the issue.
 	Problem string `json:"problem,omitempty"`
 }
 

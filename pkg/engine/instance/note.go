@@ -4,7 +4,7 @@ package instance
 type Note struct {
 	Kind     string
 	Text     string
-	Learning *Learning // of notes about learnings; nil: there is nothing to say beside the text
+	Learning *Learning // of notes about learnings; nil: the note is its text alone
 }
 
 // Noted records a remark.
@@ -15,7 +15,7 @@ type Noted struct {
 	Learning *Learning
 }
 
-// Learning is what a note about learnings has beside its text: see package learning.
+// Learning has the fields of a note about learnings other than its text: see package learning.
 type Learning struct {
 	Path     string   // file or directory that it is about; empty: the whole repository
 	Instance string   // where it was learned, or used; empty: nowhere, by a person
@@ -23,7 +23,7 @@ type Learning struct {
 	IDs      []string // of those that are confirmed, removed or used
 }
 
-// apply adds the note. Of what it has beside its text the instance keeps the path alone:
+// apply adds the note. The instance keeps its text and the path alone:
 // notes are in prompts.
 func (e Noted) apply(in *Instance, c Commit) {
 	text := e.Text

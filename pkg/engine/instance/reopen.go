@@ -12,7 +12,7 @@ type Reopen struct {
 // follows in the same commit.
 type Reopened struct{ Reason string }
 
-// apply opens the instance. What was counted towards limits starts at zero.
+// apply opens the instance. Counts towards limits start at zero.
 func (e Reopened) apply(in *Instance, _ Commit) {
 	in.Closed, in.Paused, in.Parked, in.Claim = "", false, nil, nil
 	in.Failure, in.Failed, in.Returns = Signature{}, false, 0

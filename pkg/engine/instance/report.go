@@ -82,7 +82,7 @@ func (a Report) decide(d *decision) error {
 	d.record(refused...)
 	if result.Unjudged { // it moves nothing and answers nothing
 		reason := strings.TrimSpace(result.Summary)
-		if !inquired { // people are told the last result's summary
+		if !inquired { // people get the last result's summary
 			reason, _, _ = strings.Cut(reason, "\n")
 		}
 		d.record(Escalated{len(d.in.Escalations) + 1, claim.Role, cmp.Or(reason, claim.Role+" could not judge it"), true})

@@ -36,8 +36,8 @@ type Result struct {
 	Spend            Cost              `json:"spend,omitzero"`
 	// Sections are the sections of the document that this step wrote: JSON by name.
 	Sections map[string]string `json:"sections,omitempty"`
-	// Unjudged says that the brain failed: what the runtime checked counts, no rule is
-	// asked, and people are told the summary. The runtime sets it.
+	// Unjudged means that the brain failed: the runtime's checks count, no rule is asked,
+	// and people get the summary. The runtime sets it.
 	Unjudged bool `json:"unjudged,omitempty"`
 }
 
@@ -112,7 +112,7 @@ type Cost struct {
 	TokensOut int64   `json:"tokens_out,omitempty"`
 	USD       float64 `json:"usd,omitempty"`
 	WallMS    int64   `json:"wall_ms,omitempty"` // milliseconds
-	Brain     string  `json:"brain,omitempty"`   // what thought; empty: not told, or several
+	Brain     string  `json:"brain,omitempty"`   // the brain; empty: not known, or several
 }
 
 // valid reports whether the cost can be added to a budget: no negative number, NaN or infinity.

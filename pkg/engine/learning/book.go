@@ -14,8 +14,8 @@ type Book struct {
 	all []*Learning // in the order in which they were proposed first
 }
 
-// Apply adds a commit of the record. What it does not understand it leaves out: a log may
-// have notes of a newer build.
+// Apply adds a commit of the record. It leaves out notes that it does not know: a log may have
+// those of a newer build.
 func (b *Book) Apply(c instance.Commit) {
 	for _, e := range c.Events {
 		n, ok := e.(instance.Noted)
@@ -47,10 +47,10 @@ func (b *Book) Apply(c instance.Commit) {
 	}
 }
 
-// note adds a learning, or what one more note says of one that there is. What is noted with
-// an instance is proposed, whoever notes it: people, too, repeat what they read there.
-// What a person notes of the repository is confirmed, and nothing else brings back what a
-// person removed.
+// note adds a learning, or one more note about a known one. A note with an instance is a
+// proposal, whoever makes it: people, too, repeat texts that they read there. A person's
+// note on the repository is confirmed, and nothing else brings back a learning that a person
+// removed.
 func (b *Book) note(n instance.Noted, of instance.Learning, proposed bool, at time.Time) {
 	file, text, err := Clean(of.Path, n.Text)
 	if err != nil {

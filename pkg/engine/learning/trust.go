@@ -9,8 +9,8 @@ import (
 
 // Trusted reports whether in an instance only people spoke who may write to its
 // repository: who reported it, and who commented. It needs all of its commits. Remarks
-// that are in no prompt do not count. What a person with an account opened without an
-// issue of the forge is that person's word. Else, where nobody asked for a permission, it
+// that are in no prompt do not count. An instance that a person with an account opened
+// without an issue of the forge counts as that person's text. Else, where nobody asked for a permission, it
 // is false.
 func Trusted(commits []instance.Commit) bool {
 	opened := false

@@ -13,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
-// warnAt is the part of a budget at which people are told.
+// warnAt is the part of a budget at which people get a warning.
 const warnAt = 0.8
 
 // Ledger sums what was spent of budgets today. It is safe for concurrent use.
@@ -67,7 +67,7 @@ type Use struct {
 	Said   string  // such as "$16.00 of $20.00"
 }
 
-// New returns a ledger of the operator's budgets, of which nothing is spent. known returns
+// New returns a ledger of the operator's budgets, all unspent. known returns
 // an instance as it is, if there is one; it may not call the ledger.
 func New(budgets []Budget, known func(id string) (instance.Instance, bool)) *Ledger {
 	l := &Ledger{known: known, wanted: make(chan struct{}), ahead: map[uint64]bool{}, working: map[string]string{}, repos: map[string]string{},
@@ -110,8 +110,8 @@ func (l *Ledger) CaughtUp() {
 // Day returns the begin of the day, UTC.
 func Day(at time.Time) time.Time { return at.UTC().Truncate(24 * time.Hour) }
 
-// Note adds what a commit of the log spent, unless Ahead did. It returns the budgets of
-// which by now 80 % or all are spent, and were not before. Call it with the commits of a
+// Note adds what a commit of the log spent, unless Ahead did. It returns the budgets that
+// have now reached 80 % or all, and had not before. Call it with the commits of a
 // day in order.
 func (l *Ledger) Note(c instance.Commit, id string) (passed []Use) {
 	l.mu.Lock()

@@ -153,7 +153,7 @@ func (k *Checker) events(t *instanceChecker, c eventstore.Commit) {
 	}
 	to, wakes := t.storedAs(events)
 	if c.State == "@people" && !wakes && slices.ContainsFunc(events, func(e instance.Event) bool { _, late := e.(instance.TimedOut); return late }) {
-		to = c.State // earlier builds told nobody of deadlines
+		to = c.State // earlier builds notified nobody of deadlines
 	}
 	if c.Workflow != t.workflow || c.State != to || c.Wakes != wakes {
 		t.report(Subject, "it is stored as %s, its events make it %s", formatSubject(c.Workflow, c.State, c.Wakes),

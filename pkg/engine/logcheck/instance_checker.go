@@ -149,7 +149,7 @@ func (t *instanceChecker) spawnsAtEnd(e instance.Event) bool {
 	return spawns && !t.closedBefore
 }
 
-// reopened undoes the end. Others may be told of that end later.
+// reopened undoes the end. Others may get the notice of that end later.
 func (t *instanceChecker) reopened() {
 	t.endClaim()
 	t.end, t.paused, t.stay.parked = "", false, false

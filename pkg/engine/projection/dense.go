@@ -47,7 +47,7 @@ func (d *dense[T]) remove(id string) {
 
 // chunk copies the n values before position end, or as many as there are, and returns the
 // end of the chunk before. To read all begin with len(all) and go on until end is 0.
-// Whatever is there all the time is then read once or, if it was moved, twice.
+// A value that is there all the time is then read once or, if it was moved, twice.
 func (d *dense[T]) chunk(end, n int) (some []T, next int) {
 	end = min(end, len(d.all))
 	next = max(end-n, 0)

@@ -32,7 +32,7 @@ func (m *missing) end() {
 	m.of, m.done = nil, nil
 }
 
-// description returns the snapshot of which instances are missing; ok is false if none
+// description returns the snapshot of the missing instances; ok is false if none
 // are.
 func (m *missing) description() (of *snapshot.Description, ok bool) {
 	m.mu.Lock()

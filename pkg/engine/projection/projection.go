@@ -2,8 +2,7 @@
 // was followed: live ones whole, closed ones in summary. Its start is a snapshot, if
 // there is one that can be used, or the first commit of the log.
 //
-// A Projection may be behind the log. What is decided on its states is safe all the
-// same: the log refuses a commit whose instance has newer ones.
+// A Projection may be behind the log. Decisions on its states are safe all the same: the log refuses a commit whose instance has newer ones.
 //
 // Locks: states holds its lock while it calls Config.Changed, which may take one. No other
 // two locks are held together, and none while the log, a snapshot or a definition is read.

@@ -103,7 +103,7 @@ func (p *Projection) Complete(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Who waits for another's end may wait for an instance that was missing.
+	// An instance that waits for another's end may wait for a missing one.
 	p.note(p.waitingForOthers()...)
 	p.missing.end()
 	return nil

@@ -188,8 +188,8 @@ func (t *states) count() int {
 	return len(t.live.states.all)
 }
 
-// eachLive yields the live instances that are decoded. What changes meanwhile is
-// yielded as it was or as it is, or twice; so is what closes. It locks for a chunk at
+// eachLive yields the live instances that are decoded. An instance that changes or
+// closes meanwhile is yielded as it was or as it is, or twice. It locks for a chunk at
 // a time and yields without the lock.
 func (t *states) eachLive() iter.Seq[*State] {
 	return func(yield func(*State) bool) {

@@ -45,8 +45,8 @@ type rareFields struct {
 	links       []instance.Link       // to instances that have not ended well
 }
 
-// summarize returns the summary of a closed instance. What it has in common with others
-// it takes from shared, or adds it there.
+// summarize returns the summary of a closed instance. It takes the parts in common with
+// others from shared, or adds them there.
 func summarize(in *instance.Instance, head digest, shared map[sharedSummary]*sharedSummary) *closedSummary {
 	shown, documents, unproven := in.Shown().Outline()
 	key := sharedSummary{in.Workflow, in.Definition, in.State, in.Owner, in.Kind, in.Closed, in.Timeout, in.Level, in.Failed,

@@ -1,8 +1,8 @@
 package subject
 
 const (
-	// Endings is the durable consumer of commits that people are told of: those
-	// that end an instance, Told, and those of states that say so.
+	// Endings is the durable consumer of commits that people get a comment on: those
+	// that end an instance, Told, and those of states with `tell`.
 	Endings = "endings"
 	// Told is the filter of the commits that are addressed to people.
 	Told = eventPrefix + note + ".*." + People + ".*"

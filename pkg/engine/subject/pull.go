@@ -3,7 +3,7 @@ package subject
 import "strings"
 
 // Pull returns where a consumer of the log is asked for messages. domain and prefix
-// are those of JetStream's API, as its client was told; either may be empty.
+// are those of JetStream's API, as its client is configured; either may be empty.
 func Pull(domain, prefix, consumer string) string {
 	api := "$JS.API"
 	switch {

@@ -45,7 +45,7 @@ type Config struct {
 	Now           func() time.Time
 	Log           *slog.Logger
 	// ReconcileEvery is the interval in which all timers are compared with all
-	// instances, beside the start and each reconnect; 0 is 5 minutes.
+	// instances, as at the start and at each reconnect; 0 is 5 minutes.
 	ReconcileEvery time.Duration
 	// Armed and Fired, if set, are called for each timer that was stored, and that the
 	// engine accepted. Fired gets the time since it was due.
@@ -54,7 +54,7 @@ type Config struct {
 }
 
 // Keeper keeps the timers of all instances. Any number of them, in any number of
-// processes, may run. Keep owns its fields; Fire may run beside it.
+// processes, may run. Keep owns its fields; Fire may run concurrently.
 type Keeper struct {
 	Config
 	stream     jetstream.Stream
@@ -140,8 +140,8 @@ func (k *Keeper) followOwn(ctx context.Context) error {
 	return k.update(ctx, append(k.Own.Take(), k.forgetFired()...))
 }
 
-// forgetFired drops the known timers of instances of which one fired, and returns
-// the instances.
+// forgetFired drops the known timers of instances with a fired one, and returns the
+// instances.
 func (k *Keeper) forgetFired() []string {
 	ids := k.fired.Take()
 	for _, id := range ids {

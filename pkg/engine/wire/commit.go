@@ -24,7 +24,7 @@ func Events(actor string, events []instance.Event) ([]byte, error) {
 }
 
 // ToCommit decodes a stored commit. It leaves out events that this build does not
-// know. What cannot be decoded is eventstore.ErrCorrupt.
+// know. The error of one that cannot be decoded is eventstore.ErrCorrupt.
 func ToCommit(c eventstore.Commit) (instance.Commit, error) {
 	p, err := toBody(c)
 	if err != nil {
@@ -42,8 +42,8 @@ func toBody(c eventstore.Commit) (*pb.Commit, error) {
 	return p, nil
 }
 
-// Record encodes a stored commit for a reader of the log. What cannot be decoded
-// is eventstore.ErrCorrupt.
+// Record encodes a stored commit for a reader of the log. The error of one that
+// cannot be decoded is eventstore.ErrCorrupt.
 func Record(c eventstore.Commit) (*pb.Record, error) {
 	p, err := toBody(c)
 	if err != nil {

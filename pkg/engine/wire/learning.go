@@ -6,7 +6,7 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// learningOf encodes what a note about learnings has beside its text.
+// learningOf encodes the fields of a note about learnings other than its text.
 func learningOf(l *instance.Learning) *pb.Learning {
 	if l == nil {
 		return nil

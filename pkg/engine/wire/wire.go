@@ -12,7 +12,7 @@ import (
 )
 
 // name returns a copy of the name of a state, a role, an agent, a lifecycle or a definition
-// that many instances share. What is decoded between two garbage collections holds each
+// that many instances share. Instances decoded between two garbage collections hold each
 // name once.
 func name(s string) string {
 	if s == "" {

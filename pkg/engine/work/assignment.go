@@ -25,7 +25,7 @@ type Assignment struct {
 	Iteration int                  `json:"iteration"`
 	Attempt   int                  `json:"attempt"`       // visits to this state, this one included
 	Failures  int                  `json:"failures"`      // of this state in a row
-	Work      workflow.WorkSpec    `json:"work,omitzero"` // what belongs to the work beside thinking
+	Work      workflow.WorkSpec    `json:"work,omitzero"` // the work in addition to thinking
 	Opened    time.Time            `json:"opened_at,omitzero"`
 	Entered   time.Time            `json:"entered_at,omitzero"`
 	Issue     instance.Issue       `json:"issue"`

@@ -13,7 +13,7 @@ import (
 // Share is what a role has spent with a brain.
 type Share struct {
 	Role  string
-	Brain string // such as exec:claude; empty: none told it
+	Brain string // such as exec:claude; empty: not known
 	Cost  instance.Cost
 }
 

@@ -11,8 +11,7 @@ import (
 // failures, or instance.visits of a state.
 type count struct{ fact, state string }
 
-// bounds lists the counts of which one that reaches a bound is enough for the guard to
-// hold. The guard is a comparison COUNT >= or > BOUND, or has one as an alternative. A
+// bounds lists the counts that each make the guard hold when they reach a bound. The guard is a comparison COUNT >= or > BOUND, or has one as an alternative. A
 // bound is policy.NAME or a number. Visits may be asked for first: 'S' in instance.visits
 // && instance.visits['S'] > BOUND.
 func (g Guard) bounds() []count {

@@ -20,19 +20,19 @@ type Definition struct {
 	// Values are bool, int64, float64 or string; the type is fixed by the default.
 	Policy map[string]any
 
-	// Vars names what an instance remembers beside its past, with the values it
+	// Vars names the variables that an instance has in addition to its past, with the values it
 	// opens with; guards read them as vars.NAME. Types as in Policy.
 	Vars map[string]any
 
-	Entries []string // states an instance may be opened in, beside Initial
+	Entries []string // states an instance may be opened in, in addition to Initial
 
 	// Order ranks work that is ready: the claims of a lifecycle that has one get
 	// the most urgent instance at that moment. Whole numbers, the first that
 	// differs decides, lower is more urgent (story lifecycle, task selection priority).
 	Order []Guard
 
-	// May says who may do what: override, cancel. Each names roles, or Human.
-	// What is not in it any person may.
+	// May lists the roles, or Human, that may do an action: override, cancel. Any
+	// person may do an action that is not in it.
 	May map[string][]string
 
 	// gives says which roles may give what: see Gives. nil: nothing is said.
@@ -93,9 +93,9 @@ type State struct {
 	Asks   []Inquiry // questions to other roles, asked on entering the state
 	Spawns []Spawn   // instances opened on entering the state
 	Writes []string  // sections of the instance's document that the owner may write
-	Tell   bool      // people are told that the instance waits here
+	Tell   bool      // people get a comment that the instance waits here
 
-	Work    WorkSpec            // what the owner's work is, beside having it thought about
+	Work    WorkSpec            // the owner's work in addition to thinking
 	Answers map[string]WorkSpec // by role: what the work of a role that is asked something here is
 	Added   string              // why the table has the state although the lifecycle's source does not; empty for a source's own
 
@@ -124,7 +124,7 @@ const Previous = "$previous"
 // Human is, in Definition.May, any person.
 const Human = "human"
 
-// Names of reactions the engine itself asks for, beside the signals from outside.
+// Names of reactions the engine itself asks for, in addition to the signals from outside.
 const (
 	OnClaimed    = "claimed"            // the owner picked the work up: the claim stays
 	OnEnded      = "ended"              // an instance this one is linked to has ended

@@ -23,7 +23,7 @@ type Guard struct {
 	given   map[string]any // by the full name a guard reads: "policy.NAME", "vars.NAME"
 	cites   []string
 	rests   []given  // what it reads that roles or people give
-	facts   []string // what it reads beside: "evidence", "instance.head", …
+	facts   []string // the other facts it reads: "evidence", "instance.head", …
 	unasked []lookup
 }
 
@@ -72,8 +72,8 @@ func (g Guard) Rank(f Facts) (int64, error) {
 // Cites lists the evidence that the guard reads by name, in order of name.
 func (g Guard) Cites() []string { return g.cites }
 
-// ReadsOnly reports whether the guard reads no other facts than those named, beside
-// policy and vars: "evidence", or a field such as "instance.head".
+// ReadsOnly reports whether the guard reads no other facts than those named, policy and
+// vars: "evidence", or a field such as "instance.head".
 func (g Guard) ReadsOnly(facts ...string) bool {
 	return !slices.ContainsFunc(g.facts, func(f string) bool { return !slices.Contains(facts, f) })
 }

@@ -20,7 +20,7 @@ func Warn(d *Definition) []Problem {
 	return w
 }
 
-// afterFailure returns the rule that decides a failure of which nothing else is known.
+// afterFailure returns the rule that decides a failure without further facts.
 func (s State) afterFailure() (Rule, bool) {
 	f := &Facts{
 		Result:   ResultFacts{Status: "failure"},

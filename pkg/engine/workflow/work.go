@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// WorkSpec says what the work in a state is, beside having it thought about. The
+// WorkSpec is the work in a state in addition to thinking. The
 // zero WorkSpec keeps what the owner changes, if anything.
 type WorkSpec struct {
 	Runs   string `json:"runs,omitempty"`   // RunsTests, RunsChecks or RunsCriteria; empty: nothing is run

@@ -30,8 +30,8 @@ func (c Command) Key() string {
 // hidden matches what people do not see in a line.
 var hidden = regexp.MustCompile(`(?s)<!--.*?(?:-->|$)`)
 
-// MaxRead is how much of a comment is read for commands, in bytes. What stands below is the
-// rest of an answer, or of the comment.
+// MaxRead is how much of a comment is read for commands, in bytes. The text below is the rest of
+// an answer, or of the comment.
 const MaxRead = 8 << 10
 
 // Calls reports whether a comment may have a command: a line of its first MaxRead bytes

@@ -36,7 +36,7 @@ const (
 var (
 	// ErrMisconfigured means that the only file there was is wrong: nothing is opened.
 	ErrMisconfigured = errors.New("its configuration is wrong, and nothing new is taken up while none was right")
-	// ErrUnread means that nobody told which configuration is in force.
+	// ErrUnread means that no gateway answered with the configuration in force.
 	ErrUnread = errors.New("its configuration is not read")
 )
 

@@ -21,7 +21,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/service/access"
 )
 
-// Settings are the flags of such a service beside the common ones.
+// Settings are the flags of such a service in addition to the common ones.
 type Settings struct {
 	Forge    github.Flags `embed:"" prefix:"forge-"`
 	Repo     []string     `name:"repo" placeholder:"OWNER/NAME" required:"" help:"Repository to work on: OWNER/NAME, a pattern such as acme/web-*, or installed: all that the App is installed on; !OWNER/NAME leaves out. May be repeated. Work on all others is refused."`
@@ -93,8 +93,8 @@ func (s Settings) open(ctx context.Context, h *service.Host, name string) (d Dep
 	return d, nil
 }
 
-// urgencyOf returns the urgency of a role's work on the forge: merges, and what people are
-// told, come first.
+// urgencyOf returns the urgency of a role's work on the forge: merges, and comments for people,
+// come first.
 func urgencyOf(role string) forge.Urgency {
 	if role == "shepherd" || role == "pm" {
 		return forge.Urgent

@@ -92,7 +92,7 @@ func (g Gate) Push(ctx context.Context, job agent.Job, repo forge.Repository, br
 }
 
 // Work runs the work of a handler, unless it is about a repository that is not
-// served. What must not leave is put to people. Other errors it classifies.
+// served. A text that must not leave is put to people. Other errors it classifies.
 func (g Gate) Work(ctx context.Context, job agent.Job, work func(context.Context, agent.Job) (instance.Result, error)) (instance.Result, error) {
 	if repo := job.Issue.Repo; repo != "" {
 		if err := g.Repos.Check(repo); err != nil {

@@ -19,7 +19,7 @@ type Resolved struct {
 	Named map[string]forge.Listed
 	// Missing says why a name, or the owner of a pattern as OWNER/*, has nothing.
 	Missing map[string]error
-	// Unknown is the names of which the forge did not say whether they are there, and why.
+	// Unknown is the names whose existence the forge did not confirm or deny, and why.
 	Unknown map[string]error
 	// Owners are those, in lower case, of whom Listed has all; or All has it of all owners.
 	Owners []string

@@ -39,7 +39,7 @@ func Share(h *service.Host, flags github.Flags) (github.Flags, error) {
 	return flags.Opened(client), err
 }
 
-// heed takes in what the orchestrator says of a limit. What is no message says nothing.
+// heed takes in a limit from a message of the orchestrator. It ignores bytes that are no message.
 func heed(client *github.Client, data []byte) {
 	var news pb.AllowanceNews
 	if proto.Unmarshal(data, &news) == nil {

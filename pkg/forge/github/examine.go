@@ -77,10 +77,10 @@ func (c *Client) Installed(ctx context.Context, repo string) (Installed, error) 
 type RepositoryInfo struct {
 	DefaultBranch string
 	Archived      bool
-	Methods       []string // of merging that it allows; nil: not told
-	Push          *bool    // whether the token may push; nil: not told
+	Methods       []string // of merging that it allows; nil: not known
+	Push          *bool    // whether the token may push; nil: not known
 	Scopes        string   // of a classic token
-	Limit, Left   int      // of requests in this hour; a limit of 0: not told
+	Limit, Left   int      // of requests in this hour; a limit of 0: not known
 	Reset         time.Time
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge"
 )
 
-// holding is what one holder of a token may request, and what its answers have told. Its
+// holding is what one holder of a token may request, and the limits that its answers have shown. Its
 // methods read no clock.
 type holding struct {
 	*allowance.Holder

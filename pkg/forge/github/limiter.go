@@ -191,7 +191,7 @@ func whole(resp *http.Response) (*http.Response, error) {
 // settling is how long a forge's lists may be older than its newest object.
 const settling = 15 * time.Second
 
-// lost notes that something may have been created of which the answer was lost.
+// lost notes that something may have been created although its answer was lost.
 func (l *limiter) lost(who string, s sending, path string) {
 	if !s.Creates || l.pace == 0 {
 		return
@@ -204,7 +204,7 @@ func (l *limiter) lost(who string, s sending, path string) {
 }
 
 // settled refuses to create something in a place where that may have happened already and
-// lists need not show it yet. Whoever wants it looks again after that time.
+// lists need not show it yet. The caller looks again after that time.
 func (l *limiter) settled(who string, s sending, path string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -217,7 +217,7 @@ func (l *limiter) settled(who string, s sending, path string) error {
 }
 
 // note takes in an answer. It returns the limit that it says is reached, and closes it then.
-// news is what others are to be told.
+// news is the limit to publish to others.
 func (l *limiter) note(who string, s sending, resp *http.Response) (limit *forge.RateLimit, news *allowance.Limit, err error) {
 	var body []byte
 	if resp.StatusCode == http.StatusForbidden || resp.StatusCode == http.StatusTooManyRequests {
@@ -299,7 +299,7 @@ type Limit struct {
 	Reset    time.Time // when the hour ends
 }
 
-// Limits returns the limits that the forge has told, and until when nothing at all is
+// Limits returns the limits that the forge has reported, and until when nothing at all is
 // sent: the zero time if nothing stops it.
 func (c *Client) Limits() (all []Limit, until time.Time) {
 	c.limiter.mu.Lock()

@@ -104,7 +104,7 @@ func (c *Client) issues(ctx context.Context, repo string, filter url.Values, sin
 		if resp.NextPage == 0 || len(rows) == 0 {
 			break
 		}
-		// What is changed or closed now would shift the pages and hide a row. So go on from
+		// An issue that is changed or closed now would shift the pages and hide a row. So go on from
 		// the last time seen, less the second in which more may have happened. Go by pages
 		// only where that is no progress.
 		page = resp.NextPage

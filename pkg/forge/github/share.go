@@ -19,14 +19,14 @@ type Sharing interface {
 func (c *Client) Paced() bool { return c.limiter.pace > 0 }
 
 // Share has the client keep its account of the forge's limits together with other processes.
-// Only writes ask for a place; a limit that an answer shows is told once.
+// Only writes ask for a place; a limit that an answer shows is published once.
 func (c *Client) Share(with Sharing) {
 	if c.Paced() {
 		c.limiter.share(with)
 	}
 }
 
-// Heed takes in limits of which others have told. holder is the name that Ask has.
+// Heed takes in limits that others have reported. holder is the name that Ask has.
 func (c *Client) Heed(holder string, limits []allowance.Limit) { c.limiter.heed(holder, limits) }
 
 func (l *limiter) share(with Sharing) {
@@ -61,7 +61,7 @@ func (h *holding) heed(limits []allowance.Limit, now time.Time) {
 	}
 }
 
-// tell tells others of a limit. Who is not told finds out when it is refused.
+// tell publishes a limit to others. A process without the message finds out when it is refused.
 func (l *limiter) tell(ctx context.Context, who string, limit *allowance.Limit) {
 	with := l.shared()
 	if with == nil || limit == nil {

@@ -32,7 +32,7 @@ func newTransport(config Config, base http.RoundTripper, host string, c *Client)
 }
 
 // signIn adds the token to requests to the configured host. A redirect to another host does
-// not get it. What is kept of a token that is refused is dropped. A request is sent once
+// not get it. The cache of a refused token is dropped. A request is sent once
 // more with another one, if there is: the refused one had no effect.
 func signIn(c *Client, host string, next http.RoundTripper) http.RoundTripper {
 	return roundTrip(func(r *http.Request) (*http.Response, error) {

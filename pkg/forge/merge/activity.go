@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Who acted last on a pull request, in the story lifecycle's words
-// (lastActivityBy).
+// Values of the last activity on a pull request, in the story
+// lifecycle's words (lastActivityBy).
 const (
 	Reviewer = "reviewer" // a person waits for an answer
 	Bot      = "bot"      // we did, and wait for a reviewer
@@ -16,7 +16,7 @@ const (
 
 // LastActivity says who acted last on a pull request.
 type LastActivity struct {
-	// Who acted last: Reviewer, Bot, or empty when that is not known.
+	// The last actor: Reviewer, Bot, or empty when that is not known.
 	Who string `json:"who"`
 	// New are the remarks that were not acted on, oldest first.
 	New []Remark `json:"new,omitempty"`
@@ -104,8 +104,8 @@ func (s Snapshot) lastPush() time.Time {
 	return last
 }
 
-// remarks is what people said, oldest first. What a resolved conversation
-// holds has been dealt with.
+// remarks is what people said, oldest first. Remarks of a resolved
+// conversation have been dealt with.
 func (s Snapshot) remarks() []Remark {
 	settled := map[int64]bool{}
 	for _, t := range s.Threads {

@@ -2,7 +2,7 @@ package merge
 
 import "time"
 
-// Rules is what a story demands beside the branch's own protection. Its zero
+// Rules has the demands of a story in addition to the branch's own protection. Its zero
 // value is the strictest.
 type Rules struct {
 	// Branch is the head branch that is ours, in the repository itself.
@@ -23,7 +23,7 @@ type Rules struct {
 	// Bots are the accounts whose approval counts although they are bots.
 	Bots []int64 `json:"bots,omitempty"`
 
-	// Checks must be green beside those the branch requires.
+	// Checks must be green in addition to those the branch requires.
 	Checks []string `json:"checks,omitempty"`
 	// RequiredOnly lets other checks than the required ones fail.
 	RequiredOnly bool `json:"required_only,omitempty"`

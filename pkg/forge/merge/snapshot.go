@@ -1,6 +1,6 @@
 // Package merge judges whether a pull request can be merged, and whose turn it
-// is: pure functions over one reading of the world. What could not be read is
-// never guessed at.
+// is: pure functions over one reading of the world. It never guesses at facts that
+// could not be read.
 //
 // The gates are those of the story lifecycle's merge readiness, applied as
 // GitHub applies its own rules and stricter where a rule is ours.
@@ -107,7 +107,7 @@ type Protection struct {
 	Queue        bool            `json:"queue,omitempty"`         // merges go through a queue, and no other way
 	// Methods are the ways to merge it allows; nil for all.
 	Methods []string `json:"methods,omitempty"`
-	// Others are rules it has beside these, by GitHub's names: whether they
+	// Others are rules it has in addition to these, by GitHub's names: whether they
 	// hold shows in the pull request's state only.
 	Others []string `json:"others,omitempty"`
 	// Partial says why of the classic protection only the required checks could

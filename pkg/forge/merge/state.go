@@ -65,8 +65,8 @@ func (s Snapshot) pusher() (Person, bool) {
 	return Person{}, false
 }
 
-// mergeable goes by GitHub's two words on it. What only its own rules can
-// forbid shows as "blocked" and is waited for.
+// mergeable goes by GitHub's two words on it. A merge that only its own rules
+// can forbid shows as "blocked" and is waited for.
 func (in assessment) mergeable() Gate {
 	state := in.s.MergeableState
 	by := Evidence{What: "mergeable_state", Says: state}

@@ -70,7 +70,7 @@ func (v view) integration(app *store.App) object {
 	return o
 }
 
-// eventsOf returns the events that the App hears of, never null.
+// eventsOf returns the events that the App subscribes to, never null.
 func eventsOf(app *store.App) []string { return append([]string{}, app.Events...) }
 
 // convertManifest answers with the App of the code, and with its secrets for the only time.

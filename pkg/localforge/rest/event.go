@@ -8,11 +8,11 @@ import (
 	"github.com/signalbox/signalbox/pkg/localforge/store"
 )
 
-// event is what webhooks are told of one change.
+// event is the payload of one change for webhooks.
 type event struct {
 	name, action string
 	body         object // what is the event's own
-	app          int64  // the only App that is told, 0: all that listen
+	app          int64  // the only App that gets it, 0: all that listen
 }
 
 // events returns what a change of one row tells. The call is of the state after it, by
@@ -177,7 +177,7 @@ func (c *call) pullEvents(was, now store.Issue, existed bool) []event {
 	request(p.Asked)
 	reviewed := slices.ContainsFunc(c.Repo.ReviewsOf(now.Number), func(w store.Review) bool { return w.Submitted.Equal(now.Updated) })
 	for _, id := range p.Asked {
-		if !slices.Contains(q.Asked, id) && !reviewed { // a review ends the request without a word
+		if !slices.Contains(q.Asked, id) && !reviewed { // a review ends the request without a notice
 			add("review_request_removed", object{"requested_reviewer": v.user(id)})
 		}
 	}

@@ -249,7 +249,7 @@ func pingWebhook(c *call) (int, any, error) {
 	return http.StatusNoContent, nil, nil
 }
 
-// ping has the webhook told that it is there.
+// ping sends the webhook the event ping.
 func (c *call) ping(w store.Webhook) {
 	if !w.Active {
 		return

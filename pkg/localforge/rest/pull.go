@@ -62,8 +62,7 @@ func (c *call) fullPull(i store.Issue) (object, error) {
 	return o, nil
 }
 
-// countedPull returns a pull request with its counts, and without a word on whether it can
-// be merged.
+// countedPull returns a pull request with its counts, and without its mergeability.
 func (c *call) countedPull(i store.Issue, about bare.Comparison) object {
 	v, p := c.view(), i.Pull
 	o := v.pull(c.Repo, i)

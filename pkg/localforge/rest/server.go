@@ -56,12 +56,12 @@ func New(forge *host.Host, config Config) *Server {
 	return s
 }
 
-// SetWebhook sets the webhook of all repositories, beside those that they have.
+// SetWebhook sets the webhook of all repositories, in addition to those that they have.
 func (s *Server) SetWebhook(url, secret string) {
 	s.teller.setGlobal(hook.Target{ID: 1, Kind: "enterprise", Of: 1, URL: url, Secret: secret, Insecure: true})
 }
 
-// Close ends deliveries. What was not delivered is not.
+// Close ends deliveries. Pending ones are dropped.
 func (s *Server) Close() { s.teller.close() }
 
 // call is one request.

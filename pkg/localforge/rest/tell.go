@@ -32,7 +32,7 @@ func newTeller(s *Server, hooks *hook.Sender) *teller {
 	return t
 }
 
-// close drops what has not been told yet.
+// close drops the events that are not delivered yet.
 func (t *teller) close() {
 	t.stop()
 	t.busy.Wait()
@@ -46,7 +46,7 @@ func (t *teller) setGlobal(to hook.Target) {
 	t.global = &to
 }
 
-// observe notes a change if a webhook may be told of it.
+// observe notes a change if a webhook may get it.
 func (t *teller) observe(change store.Changed) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -117,7 +117,7 @@ func (s *Server) callOf(ctx context.Context, change store.Changed, repo string) 
 	return &call{Visit: visit, server: s, header: http.Header{}}
 }
 
-// listener is a webhook that is told of an event.
+// listener is a webhook that gets an event.
 type listener struct {
 	hook.Target
 	installation int64 // 0: it is no App's
@@ -133,7 +133,7 @@ func repoTarget(r store.Repo, w store.Webhook) hook.Target {
 	return hook.Target{ID: w.ID, Kind: "repository", Of: r.ID, URL: w.URL, Secret: w.Secret, Insecure: w.Insecure}
 }
 
-// listeners returns the webhooks that are told of the event.
+// listeners returns the webhooks that get the event.
 func (t *teller) listeners(r store.Repo, e event) []listener {
 	var all []listener
 	for _, app := range t.server.forge.Access.Apps() {
@@ -198,7 +198,7 @@ func (v view) organization(a store.Account) object {
 	}
 }
 
-// installationEvents are those of an App's installations, of which only it is told.
+// installationEvents are those of an App's installations, which only it gets.
 func (c *call) installationEvents(was, now store.App) []event {
 	v := c.view()
 	var all []event

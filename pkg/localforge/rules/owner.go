@@ -49,8 +49,8 @@ func andOr(names []string) string {
 	return strings.Join(names[:last], ", ") + ", and/or " + names[last]
 }
 
-// ToAsk returns the code owners of whom a review is to be requested now. Who is requested
-// already, or has reviewed, is not among them. A review that is dismissed, or has to be for
+// ToAsk returns the code owners of whom a review is to be requested now. People who are
+// requested already, or have reviewed, are not among them. A review that is dismissed, or has to be for
 // this head, does not count. A draft requests nobody.
 func (j Judge) ToAsk() []int64 {
 	p := j.Issue.Pull

@@ -21,13 +21,13 @@ type Webhook struct {
 
 func (w Webhook) key() int64 { return w.ID }
 
-// Hears reports whether the webhook is told of the event.
+// Hears reports whether the webhook gets the event.
 func (w Webhook) Hears(event string) bool {
 	return w.Active && !w.Deleted && (slices.Contains(w.Events, "*") || slices.Contains(w.Events, event))
 }
 
-// Hears reports whether the App's webhook is told of the event. Of its installations it is
-// always told.
+// Hears reports whether the App's webhook gets the event. It always gets those of its
+// installations.
 func (a App) Hears(event string) bool {
 	return a.Hook.Active && a.Hook.URL != "" && (strings.HasPrefix(event, "installation") || slices.Contains(a.Events, event))
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/subject"
 )
 
-// Files of a Directory beside the seeds, which are PARTY.nk.
+// Files of a Directory other than the seeds, which are PARTY.nk.
 const (
 	ConfigFile  = "accounts.conf"
 	BeforeFile  = "accounts.conf.before-upgrade" // ConfigFile as Upgrade found it

@@ -19,12 +19,12 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/subject"
 )
 
-// Kind is a kind of party. What it may do is the table in Imports and May.
+// Kind is a kind of party. Imports and May have the table of its permissions.
 type Kind string
 
 const (
 	Orchestrator Kind = "orchestrator" // owns the log; runs in the account System
-	PlanManager  Kind = "plan-manager" // answers queries beside the orchestrator; in the account System
+	PlanManager  Kind = "plan-manager" // answers queries in addition to the orchestrator; in the account System
 	Agent        Kind = "agent"        // the agents of one role
 	Gateway      Kind = "gateway"      // opens instances and sends signals for people on a forge
 	View         Kind = "view"         // a person who reads

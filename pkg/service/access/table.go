@@ -19,7 +19,7 @@ var may = map[Kind][]string{
 		subject.Resolve, subject.Budget},
 	Act: {subject.Open, subject.Signal, subject.Answer, subject.Note, subject.Pause, subject.Resume, subject.Cancel, subject.Retry,
 		subject.Reopen, subject.Resolve, subject.Budget},
-	// What a day may cost is the operator's.
+	// The operator sets the cost of a day.
 	Admin: {subject.Override, subject.Migrate, subject.RaiseDay},
 }
 

@@ -31,8 +31,8 @@ func New(h http.Handler, refused *Refusals, names ...string) *http.Server {
 	return s
 }
 
-// NewProxy returns a server of a proxy for programs. What it forwards takes as long as
-// it takes, and names other hosts.
+// NewProxy returns a server of a proxy for programs. Forwarded requests have no time limit,
+// and name other hosts.
 func NewProxy(h http.Handler) *http.Server { return bounded(h) }
 
 func bounded(h http.Handler) *http.Server {

@@ -67,9 +67,9 @@ func budgets(t *tree) []Violation {
 	return all
 }
 
-// readBudgets reads the file of budgets, if there is one.
-func readBudgets(fsys fs.FS) ([]budget, error) {
-	text, err := fs.ReadFile(fsys, budgetFile)
+// readBudgets reads a file of names with a number each, if there is one.
+func readBudgets(fsys fs.FS, name string) ([]budget, error) {
+	text, err := fs.ReadFile(fsys, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -87,7 +87,7 @@ func readBudgets(fsys fs.FS) ([]budget, error) {
 			n, err = strconv.Atoi(fields[1])
 		}
 		if err != nil || n <= 0 {
-			return nil, fmt.Errorf("%s:%d: want a name and a number of lines: %q", budgetFile, i+1, line)
+			return nil, fmt.Errorf("%s:%d: want a name and a number: %q", name, i+1, line)
 		}
 		all = append(all, budget{fields[0], i + 1, n})
 	}

@@ -17,6 +17,8 @@ type tree struct {
 	fset    *token.FileSet
 	files   []*file
 	budgets []budget
+	phrases []budget          // uses of phrases in comments
+	pages   map[string]string // the prose of documents
 }
 
 type file struct {
@@ -56,7 +58,13 @@ func load(fsys fs.FS, module string) (*tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.budgets, err = readBudgets(fsys)
+	if t.budgets, err = readBudgets(fsys, budgetFile); err != nil {
+		return nil, err
+	}
+	if t.phrases, err = readBudgets(fsys, phraseFile); err != nil {
+		return nil, err
+	}
+	t.pages, err = readPages(fsys)
 	return t, err
 }
 

@@ -17,7 +17,7 @@ var clauseSubject = regexp.MustCompile(`^(?i:what|who) (?:is|was|were|looks|work
 // pattern matches a regular expression: people do not read it.
 var pattern = regexp.MustCompile(`\(\?|\|`)
 
-// words reports texts and comments whose words CONTRIBUTING.md rules out.
+// words reports texts, comments and pages whose words CONTRIBUTING.md rules out.
 func words(t *tree) []Violation {
 	var all []Violation
 	for _, f := range t.files {
@@ -47,5 +47,5 @@ func words(t *tree) []Violation {
 			return true
 		})
 	}
-	return all
+	return append(all, prose(t)...)
 }

@@ -72,7 +72,7 @@ func listCases(t *testing.T, on *Env, scenes []Scenario, points func(Scenario, [
 	return all
 }
 
-// runCases runs the cases in a few environments, the first of which is given, and
+// runCases runs the cases in a few environments, beginning with the given one, and
 // reports each that fails.
 func runCases(t *testing.T, first *Env, parts []faultCase, play func(Scenario, *Env, FaultAt) error) {
 	t.Helper()

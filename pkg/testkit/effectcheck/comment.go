@@ -87,8 +87,8 @@ func others(labels []string) []string {
 // standing are the labels that show how an issue stands.
 var standing = []string{"signalbox:working", "signalbox:waiting", "signalbox:done", "signalbox:failed"}
 
-// checkLabels checks that issues have the labels that they were opened with, beside those
-// that show how they stand.
+// checkLabels checks that issues have the labels that they were opened with, in addition to
+// those that show their status.
 func (c *checker) checkLabels(r *Repo) {
 	for _, t := range c.sorted() {
 		if t.issue.Repo != r.Name || t.issue.Number == 0 || len(t.issue.Author) == 0 {

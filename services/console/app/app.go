@@ -31,7 +31,7 @@ type App struct {
 	Settings
 }
 
-// Settings configures the console beside the common flags.
+// Settings configures the console, in addition to the common flags.
 type Settings struct {
 	Listen   string        `name:"listen" default:"127.0.0.1:4280" placeholder:"HOST:PORT" help:"Where the pages are served; ${default} by default, or a free port if that is taken."`
 	Names    []string      `name:"listen-name" placeholder:"NAME" help:"Name that browsers reach --listen by, beside localhost and IP addresses. May be repeated."`

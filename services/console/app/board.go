@@ -307,7 +307,7 @@ func (r boardRow) Due(now time.Time) string {
 	}
 }
 
-// Who says who has the work.
+// Who returns the holder of the work.
 func (r boardRow) Who() string {
 	switch {
 	case r.Closed != "":

@@ -72,7 +72,7 @@ func repoOf(id string) string {
 	return parts[0] + "/" + parts[1]
 }
 
-// look is how a state is shown: a word, a glyph and a class, so that no colour says it alone.
+// look is how a state is shown: one word, a glyph and a class, so that no colour says it alone.
 type look struct{ Class, Glyph, Word string }
 
 // look depends on the kind of the state and on how the instance stands in it: teams name their

@@ -127,7 +127,7 @@ func cutText(s string, most int) string {
 	return strings.ToValidUTF8(s[:most], "") + fmt.Sprintf("\n… %d bytes more", len(s)-most)
 }
 
-// rendered renders Markdown of strangers. What takes too long to parse is shown as it is.
+// rendered renders Markdown of strangers. A text that takes too long to parse is shown as it is.
 func rendered(s string) template.HTML {
 	s = sanitize.Terminal(cutText(s, maxBody))
 	html, err := markdown.HTML([]byte(s))
@@ -144,8 +144,8 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// show answers with a page. Whatever a page was made of, no character in it that shows nothing,
-// or turns the text around, reaches the browser.
+// show answers with a page. No character that shows nothing, or turns the text around, reaches the
+// browser.
 func (p pages) show(w http.ResponseWriter, status int, name string, data any) {
 	var out strings.Builder
 	if err := p.all[name].Execute(&out, data); err != nil {

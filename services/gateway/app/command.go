@@ -29,8 +29,8 @@ type Commands struct {
 // Grammar returns the grammar of the flags.
 func (c Commands) Grammar() (command.Grammar, error) { return command.NewGrammar(c.Command, c.WhoMay) }
 
-// commander carries out the commands that people give in comments. What it has to tell
-// them the PM posts.
+// commander carries out the commands that people give in comments. The PM posts the
+// answers.
 type commander struct {
 	forge interface {
 		forge.Reader
@@ -142,8 +142,8 @@ func (p *commander) comment(ctx context.Context, c forge.Comment, l *ledger) err
 // maxSettled is how many comments are remembered that need not be parsed again.
 const maxSettled = 5000
 
-// parse carries out the commands of a comment that may have some. Whoever has given too many
-// today is not even read.
+// parse carries out the commands of a comment that may have some. The comments of a person who
+// has given too many today are not even read.
 func (p *commander) parse(ctx context.Context, c forge.Comment, l *ledger) error {
 	permission, known, err := p.issues.permissions.ofWords(ctx, c.Author.Login, c.NodeID, c.UpdatedAt.After(c.CreatedAt))
 	if err != nil {
@@ -200,7 +200,7 @@ func doneKey(c forge.Comment, cmd command.Command) string {
 // maxCommands is how many commands of one comment are carried out.
 const maxCommands = 10
 
-// What became of the commands of a comment, at the end of the key of the answer.
+// Outcomes of the commands of a comment, at the end of the key of the answer.
 const (
 	allDone    = "done"
 	allRefused = "refused"

@@ -35,15 +35,15 @@ type configurations struct {
 	checks     forge.Publisher        // nil: no check shows whether the file is right
 	repo       string
 	workflow   string   // the operator's
-	lifecycles []string // that a repository may choose beside it
+	lifecycles []string // that a repository may choose in addition to it
 	now        func() time.Time
 	log        *slog.Logger
 
 	mu     sync.Mutex
 	read   inForce
 	until  time.Time
-	denied bool               // the forge does not let it be read, and people were told
-	mute   bool               // the forge takes no checks, and people were told
+	denied bool               // the forge does not let it be read, and people have a comment about it
+	mute   bool               // the forge takes no checks, and people have a comment about it
 	silent bool               // nothing is left to post
 	looked map[string]located // by repository: what was found at its newest commit
 }
@@ -52,8 +52,8 @@ type configurations struct {
 type inForce struct {
 	repoconfig.Config
 	file, commit string
-	// newer says what is wrong with a newer file. problem is the same while people were not
-	// told yet.
+	// newer says what is wrong with a newer file. problem is the same while people have no
+	// comment about it yet.
 	newer, problem string
 	// wrong is the error of that file, which is wrongFile.
 	wrong     error
@@ -90,8 +90,8 @@ func (f inForce) refuses(issue forge.Issue) string {
 // maxMistakes is how many mistakes of a file an answer names.
 const maxMistakes = 5
 
-// mistakes says in Markdown within a line which file is wrong, and where. What the file says
-// is in code spans.
+// mistakes names in Markdown within a line the file that is wrong, and the places. Text of the
+// file is in code spans.
 func (f inForce) mistakes() string {
 	var all []string
 	for _, p := range workflow.Problems(f.wrong) {
@@ -125,8 +125,8 @@ func (s located) name() string {
 	return fmt.Sprintf("%s at %.12s", s.File, s.Commit)
 }
 
-// kept is what outlasts the gateway: the newest right file, and which wrong one people were
-// told of.
+// kept is what outlasts the gateway: the newest right file, and the wrong one that people have a
+// comment about.
 type kept struct {
 	Good  located `json:"good"`
 	Known bool    `json:"known"` // Good is set, also to none

@@ -14,7 +14,7 @@ import (
 // wrongKey is the key of the comment that tells of a wrong file: there is one an issue.
 const wrongKey = "configuration"
 
-// untold is a wrong file that people are to be told of, on an issue that was taken up.
+// untold is a wrong file that needs a comment, on an issue that was taken up.
 type untold struct {
 	Number   int    `json:"number"`
 	Instance string `json:"instance"`
@@ -54,7 +54,7 @@ func (t *tellings) poll(ctx context.Context) error {
 // tellWithin is how long the taking up of an issue waits for the comment.
 const tellWithin = 5 * time.Second
 
-// tell has people told on the issue that was just taken up. If that takes long, or fails,
+// tell has the PM comment on the issue that was just taken up. If that takes long, or fails,
 // the next poll of tellings does it.
 func (p *poller) tell(ctx context.Context, number int, name string, config inForce) {
 	if err := p.configs.told(ctx, untold{number, name, config.problem}, config.wrongHash); err != nil {
@@ -70,7 +70,7 @@ func (p *poller) tell(ctx context.Context, number int, name string, config inFor
 	}
 }
 
-// told notes that people are told of the wrong file, and where.
+// told notes that a comment on the wrong file is under way, and where.
 func (c *configurations) told(ctx context.Context, where untold, hash string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -85,7 +85,7 @@ func (c *configurations) told(ctx context.Context, where untold, hash string) er
 	return c.save(ctx, k)
 }
 
-// untold returns what people are not told of yet, nil if there is nothing.
+// untold returns the file that still needs a comment, nil if none does.
 func (c *configurations) untold(ctx context.Context) (*untold, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -97,7 +97,7 @@ func (c *configurations) untold(ctx context.Context) (*untold, error) {
 	return k.Untold, err
 }
 
-// posted notes that people were told.
+// posted notes that the comment is there.
 func (c *configurations) posted(ctx context.Context, what untold) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

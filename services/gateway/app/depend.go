@@ -25,7 +25,7 @@ const maxFollowed = 50
 
 // depend pauses the instance of an issue while an issue that it waits for is open, and
 // resumes it after that. It pauses for the same issues once: work that a person resumes
-// goes on. Names that hold nothing are told in a comment.
+// goes on. A comment lists the names that hold nothing.
 func (p *poller) depend(ctx context.Context, issue forge.Issue) error {
 	names := waitsOn(p.repo, issue.Body)
 	if p.held(issue) || len(names) == 0 && issue.Blocked == 0 && !p.isWaiting(issue.Number) {
@@ -176,7 +176,7 @@ func (p *poller) reaches(ctx context.Context, from forge.Issue, number int) (boo
 	return false, nil
 }
 
-// tellUnheeded has people told of names that hold nothing, once for the same names.
+// tellUnheeded has the PM comment on names that hold nothing, once for the same names.
 func (p *poller) tellUnheeded(ctx context.Context, number int, name string, unheeded []string) {
 	text := strings.Join(unheeded, "\n")
 	p.saving.Lock()

@@ -15,7 +15,7 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// textOf returns what an instance is told of the text, without our markers.
+// textOf returns the text for an instance, without our markers.
 func textOf(title, body string) string {
 	body = strings.ReplaceAll(body, "\r\n", "\n")
 	if id, key, ok := rules.FindMarker(body); ok {

@@ -17,7 +17,7 @@ import (
 type fact struct {
 	event string
 	id    string // of the fact, however often it is delivered; "" if reading the pull request is enough
-	// What the pull request is known by: its number, else the branch it is to be merged into,
+	// Keys of the pull request: its number, else the branch it is to be merged into,
 	// else its newest commit. The branches are those that the commit is on.
 	pulls    []int
 	base     string
@@ -80,7 +80,7 @@ func (ofCheck) read(p payload, d *delivery) {
 	case d.action == rerequested: // only of our own, by a person
 		f.id, f.app = d.again(), ""
 	case p.Run != nil && (c.Name == rules.GatesCheck || c.Name == rules.ConfigurationCheck || slices.Contains([]string{"success", "neutral", "skipped"}, c.Conclusion)):
-		return // ours says nothing new; what passes is told by its suite
+		return // ours is not news; its suite reports a check that passes
 	case p.Run != nil:
 		f.id = fmt.Sprintf("check_run %d %s %s", c.ID, c.Conclusion, c.CompletedAt)
 	case p.Suite != nil:
@@ -143,8 +143,8 @@ type pushed struct {
 	Commits            []struct{ Added, Modified, Removed []string }
 }
 
-// configures reports whether a push changes the configuration of the repository, as far as
-// its commits are told.
+// configures reports whether a push changes the configuration of the repository, as far as its
+// commits are listed.
 func (p payload) configures(branch string) bool {
 	for _, c := range p.Commits {
 		for _, name := range slices.Concat(c.Added, c.Modified, c.Removed) {

@@ -30,7 +30,7 @@ const lockedText = "issue is locked"
 
 // hold pauses the instance of an issue that has the label, and resumes it when that is
 // taken off. It resumes one that was paused because nothing can be said on a locked issue,
-// once it is unlocked. What people paused stays paused.
+// once it is unlocked. Instances that people paused stay paused.
 func (p *poller) hold(ctx context.Context, issue forge.Issue) error {
 	name, reason := Name(p.repo, issue.Number), "the issue has the label "+p.intake.Hold
 	in, err := p.client.Get(ctx, name)

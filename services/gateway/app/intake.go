@@ -187,8 +187,8 @@ func (p *poller) admit(ctx context.Context, issue forge.Issue) (a admission, err
 }
 
 // followsMerge reports whether an issue is the shepherd's about checks that went red after
-// a merge. Whoever had that work done has this done too: an App's bot has no permission
-// that the forge tells of.
+// a merge. The person who had that work done has this done too: an App's bot has no permission that
+// the forge shows.
 func (p *poller) followsMerge(ctx context.Context, issue forge.Issue) (bool, error) {
 	if _, key, ok := rules.FindMarker(issue.Body); !ok || key != rules.FollowsMerge {
 		return false, nil

@@ -83,7 +83,7 @@ func (o order) rebase(ctx context.Context, cmd command.Command) error {
 	return err
 }
 
-// hears reports whether a state of the lifecycle hears a signal.
+// hears reports whether a state of the lifecycle takes a signal.
 func hears(def *workflow.Definition, signal string) bool {
 	return slices.ContainsFunc(def.States, func(s workflow.State) bool { return len(s.On[signal]) > 0 })
 }
@@ -105,7 +105,7 @@ func (o order) hearsNothing(ctx context.Context, def *workflow.Definition) error
 	return refuse("is not of the lifecycle %s, which merges nothing", def.Name)
 }
 
-// openPullRequest returns the open pull request of the work, if its state hears the signal.
+// openPullRequest returns the open pull request of the work, if its state takes the signal.
 func (o order) openPullRequest(ctx context.Context, signal string) (pr forge.PullRequest, err error) {
 	def, err := o.definition(ctx)
 	if err != nil {

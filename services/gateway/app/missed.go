@@ -35,8 +35,7 @@ type missed struct {
 
 func (m *missed) about() (string, *slog.Logger) { return "webhook", m.log }
 
-// poll asks for the deliveries of which no attempt has arrived, and none was a repeated
-// one. A repeated one was asked for before, here or on another machine.
+// poll asks for the deliveries with no attempt that arrived, or that repeated another. A repeated one was asked for before, here or on another machine.
 func (m *missed) poll(ctx context.Context) error {
 	since := m.now().Add(-missedFor)
 	for guid, at := range m.asked {

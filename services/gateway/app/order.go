@@ -143,7 +143,7 @@ func (o order) signal(ctx context.Context, cmd command.Command, name, body strin
 	return refuse("is kept, but %s does not move by it; %s says what would", before.GetState(), o.hint(command.Explain))
 }
 
-// signalWith sends a signal with data, beside where it was said and what the person may do.
+// signalWith sends a signal with data, in addition to its place and the person's permission.
 func (o order) signalWith(ctx context.Context, cmd command.Command, name string, data map[string]string) (*pb.CommandReply, error) {
 	data["url"], data["permission"] = o.comment.URL, o.permission
 	return o.client.Signal(ctx, o.of.id, name, o.id(cmd), o.comment.Author.Login, data)

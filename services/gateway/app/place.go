@@ -46,7 +46,7 @@ func renamed(name, to, other string) string {
 }
 
 // settle returns the places after the forge was asked, and what people should know: of
-// names that now are another repository's. What was not asked for stays as it is.
+// names that now are another repository's. Places that were not asked for stay as they are.
 func settle(list forgeside.Repositories, kept []place, got forgeside.Resolved) (next []place, warnings []string) {
 	byID, byName := map[int64]forge.Listed{}, map[string]forge.Listed{}
 	for _, one := range got.Listed {
@@ -95,7 +95,7 @@ func settle(list forgeside.Repositories, kept []place, got forgeside.Resolved) (
 }
 
 // doubted returns the places of the list that are listed by another name than they have
-// here, of which nobody asked where that leads.
+// here, before that name was looked up.
 func doubted(list forgeside.Repositories, kept []place, got forgeside.Resolved) (names []string) {
 	byID, listed := map[int64]forge.Listed{}, map[string]bool{}
 	for _, one := range got.Listed {

@@ -38,7 +38,7 @@ type poller struct {
 
 	permissions *permissions
 	configs     *configurations // nil: repositories have none
-	wrong       *tellings       // nil: nobody is told that the configuration is wrong
+	wrong       *tellings       // nil: no comment about a wrong configuration
 	readings    readings        // of polls
 	told        sync.Once
 
@@ -50,8 +50,8 @@ type poller struct {
 	// compared is when the issues were changed whose text was last held against their instances'.
 	compared map[int]time.Time
 	waiting  map[int]bool   // issues whose work waits for other issues
-	unheeded map[int]string // what people were told of named issues that hold nothing
-	say      sayer          // nil: nobody is told
+	unheeded map[int]string // the comments on named issues that hold nothing
+	say      sayer          // nil: no comment
 
 	// creating is locked while create creates an issue and opens its instance, so that the
 	// poll does not open it first, with another lifecycle.
@@ -162,7 +162,7 @@ func (p *poller) takeUp(ctx context.Context, issue forge.Issue, next *cursor) (o
 		return false, false, err
 	}
 	if !instance.MayWrite(admitted.permission) {
-		// What was taken up stays so, whatever became of its author or its label.
+		// An issue that was taken up stays so, whatever became of its author or its label.
 		if _, err := p.client.Get(ctx, name); err == nil {
 			return false, true, nil
 		}

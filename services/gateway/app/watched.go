@@ -122,7 +122,7 @@ func (w *watched) work(ctx context.Context) error {
 		if err != nil {
 			w.log.Warn("which repositories there are cannot be read; those that are known are watched", "error", err, "again_in", wait.Round(time.Millisecond))
 		} else if w.pressing {
-			wait = min(wait, time.Minute) // a list may show late what was told
+			wait = min(wait, time.Minute) // a list may show late what a delivery reported
 		}
 		select {
 		case <-ctx.Done():
@@ -239,7 +239,7 @@ func (w *watched) isDue(name string) bool {
 }
 
 // turn has a repository rest, or ends that: its instances are paused with the reason, or
-// those are resumed that were. What people paused stays paused.
+// those are resumed that were. Instances that people paused stay paused.
 func (w *watched) turn(ctx context.Context, was, is place) error {
 	if is.Away != "" {
 		w.halt(is.Name)

@@ -14,7 +14,7 @@ type App struct {
 	Settings
 }
 
-// Settings are the git-manager's flags beside the common ones.
+// Settings are the git-manager's flags in addition to the common ones.
 type Settings struct{ forgeside.Settings }
 
 // Main is the service, for a program that serves it.

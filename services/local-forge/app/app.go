@@ -22,7 +22,7 @@ type App struct {
 	Settings
 }
 
-// Settings configures the local forge beside the common flags.
+// Settings configures the local forge, in addition to the common flags.
 type Settings struct {
 	Data        string   `name:"data" type:"path" default:"forge" placeholder:"DIR" help:"Repositories, issues and comments: everything that lasts; ${default} by default."`
 	Listen      string   `name:"listen" default:"127.0.0.1:3000" placeholder:"HOST:PORT" help:"Where the forge is served; ${default} by default."`

@@ -30,8 +30,8 @@ func (a *allowances) ask(q allowance.Ask, now time.Time) (allowance.Answer, erro
 	return a.book.Ask(q, now)
 }
 
-// allowance answers what a process asks about the forge's limits. It publishes a limit of
-// which nobody has told.
+// allowance answers what a process asks about the forge's limits. It publishes a limit that is
+// new.
 func (s *Server) allowance(_ context.Context, r request) (proto.Message, *pb.Refusal) {
 	q := new(pb.AllowanceRequest)
 	if no := r.decode(q); no != nil {
@@ -54,7 +54,7 @@ func (s *Server) allowance(_ context.Context, r request) (proto.Message, *pb.Ref
 	return wire.Allowance(answer, now), nil
 }
 
-// publishLimits tells the processes that use the forge. One that does not hear it learns of it
+// publishLimits publishes limits to the processes that use the forge. One that misses it gets it
 // with its next write.
 func (s *Server) publishLimits(holder string, limits []allowance.Limit, now time.Time) {
 	data, err := wire.Marshal(&pb.AllowanceNews{Holder: holder, Limits: wire.ReachedLimits(limits, now)})

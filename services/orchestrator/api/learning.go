@@ -80,7 +80,7 @@ func (s *Server) endedWell(id string) bool {
 }
 
 // note executes a note about learnings. Those of a repository are kept in its record: people add,
-// confirm and remove there. What is learned in an instance is noted there, and then in the record of its
+// confirm and remove there. A learning of an instance is noted there, and then in the record of its
 // repository.
 func (s *Server) note(ctx context.Context, role string, cmd instance.Command, n instance.Note) (out engine.Outcome, no *pb.Refusal) {
 	if repo, ok := learning.Repo(cmd.Instance); ok {
@@ -118,8 +118,8 @@ func (s *Server) noteInRecord(ctx context.Context, role string, cmd instance.Com
 	return out, refusal(err)
 }
 
-// noteLearned executes a note of what was learned in an instance. Who sends it sends it again until
-// there is a reply, so the record gets it, too.
+// noteLearned executes a note of what was learned in an instance. The sender repeats it until there is a
+// reply, so the record gets it, too.
 func (s *Server) noteLearned(ctx context.Context, role string, cmd instance.Command, n instance.Note) (out engine.Outcome, no *pb.Refusal) {
 	plain := n.Learning == nil
 	clean, no := s.checked(n)
@@ -168,7 +168,7 @@ func (s *Server) carry(ctx context.Context, role string, cmd instance.Command, n
 	return err
 }
 
-// adds reports whether a proposed learning is a new one, of which there is room, or says more of one.
+// adds reports whether a proposed learning is a new one, and fits, or adds to one.
 func adds(known []learning.Learning, id string, trusted bool) bool {
 	proposed := 0
 	for _, l := range known {
@@ -294,7 +294,7 @@ func (s *Server) checked(n instance.Note) (instance.Note, *pb.Refusal) {
 	return n, nil
 }
 
-// about returns what a note says beside its text.
+// about returns the fields of a note other than its text.
 func about(n instance.Note) instance.Learning {
 	if n.Learning == nil {
 		return instance.Learning{}
@@ -302,7 +302,7 @@ func about(n instance.Note) instance.Learning {
 	return *n.Learning
 }
 
-// knowAll refuses ids of which a repository has no learning, and to confirm one that was removed.
+// knowAll refuses ids without a learning in the repository, and to confirm one that was removed.
 func (s *Server) knowAll(ctx context.Context, repo, kind string, ids []string) *pb.Refusal {
 	if len(ids) == 0 {
 		return invalid("ids: want those of the learnings that are meant")

@@ -56,7 +56,7 @@ const (
 	maxClaimObjects = 256       // objects that are put under one claim
 	maxTransfers    = 128       // objects that are read or put at a time
 	idleTransfer    = time.Minute
-	objectWorkers   = 8 // requests for objects that are handled at a time, beside all others
+	objectWorkers   = 8 // requests for objects that are handled at a time, apart from all others
 )
 
 // objectEndpoints are handled by workers of their own: large objects keep no command waiting.

@@ -10,7 +10,7 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// Codes of refusals beside those of pkg/engine/instance.
+// Codes of refusals in addition to those of pkg/engine/instance.
 const (
 	// CodeUnavailable means: not now, send the command again under the same id.
 	CodeUnavailable = "unavailable"

@@ -78,7 +78,7 @@ type stateTask struct {
 }
 
 // setTask adds to a reply what the instance's state, or a question, asks of the agent that claimed it.
-// What a state asks is encoded once, and protobuf replies get the bytes: a decoder adds their field to
+// The task of a state is encoded once, and protobuf replies get the bytes: a decoder adds their field to
 // the others.
 func (s *Server) setTask(ctx context.Context, r request, reply *pb.CommandReply, in instance.Instance, role string) {
 	def, err := s.Engine.Definitions.Hashed(ctx, in.Definition)

@@ -12,8 +12,8 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// transfers are the objects that are being read and put. It is safe for concurrent use. What it remembers
-// may go at any time, with this orchestrator too: then the asker begins again.
+// transfers are the objects that are being read and put. It is safe for concurrent use. Its memory may go at
+// any time, with this orchestrator too: then the caller begins again.
 //
 // Locks: mu is never held while an object is read or stored, and never taken with a transfer's.
 type transfers struct {

@@ -31,7 +31,7 @@ type App struct {
 	Settings
 }
 
-// Settings are the orchestrator's flags beside the common ones.
+// Settings are the orchestrator's flags in addition to the common ones.
 type Settings struct {
 	WorkflowDir string        `name:"workflow-dir" type:"existingdir" placeholder:"DIR" help:"Directory of lifecycles of your own, beside the built-in ones."`
 	Watermark   string        `name:"watermark" type:"path" placeholder:"FILE" help:"File that remembers which log this was and how far it went, best on another disk; empty keeps it beside the log."`

@@ -24,7 +24,7 @@ type App struct {
 	Settings
 }
 
-// Settings configures the plan-manager beside the common flags.
+// Settings configures the plan-manager, in addition to the common flags.
 type Settings struct {
 	Workflow string `name:"workflow" default:"task" help:"Lifecycle whose instances are the tasks."`
 }

@@ -19,7 +19,7 @@ type App struct {
 	Settings
 }
 
-// Settings are the PM's flags beside the common ones.
+// Settings are the PM's flags in addition to the common ones.
 type Settings struct {
 	forgeside.Settings
 	Brain   []string      `name:"brain" placeholder:"SPEC" sep:"none" help:"What reads people's words, and words questions to them: exec:COMMAND, exec:PRESET or model:PROVIDER/NAME; pm.STATE=SPEC for one state. The rules do without it, and where it fails. May be repeated."`

@@ -34,7 +34,7 @@ const (
 )
 
 // statuses shows on its issue how each instance stands: by one comment that is edited, and
-// by labels. What it writes follows from the instance as it is, so it may do so again.
+// by labels. It may repeat a write, which follows from the instance as it is.
 //
 // A commit is acknowledged when what it changed is shown, or a newer commit of the same
 // instance is there to be shown. One goroutine uses it.
@@ -74,8 +74,7 @@ func newStatuses(h *handler, c *client.Client) *statuses {
 	return &statuses{handler: h, client: c, due: map[string]*change{}, shown: map[string]*shown{}, definitions: map[string]*workflow.Definition{}}
 }
 
-// run shows how instances stand until ctx ends. What is not shown then is for the next
-// process.
+// run shows how instances stand until ctx ends. The next process shows the rest.
 func (s *statuses) run(ctx context.Context, js jetstream.JetStream) error {
 	defer func() {
 		for _, c := range s.due {
@@ -323,7 +322,7 @@ func (s *statuses) statusOf(ctx context.Context, in *pb.Instance, last *shown) (
 	return statusOf(in, def, last.moves, last.rest), nil
 }
 
-// keep has the comment say how the instance stands. What may not leave is left out.
+// keep has the comment show the status of the instance. Texts that may not leave are left out.
 func (s *statuses) keep(ctx context.Context, issue instance.Issue, known int64, stands rules.Status) (forge.Comment, error) {
 	on := struct {
 		forge.Reader

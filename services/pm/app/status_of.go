@@ -74,8 +74,8 @@ func phaseOf(in *pb.Instance, def *workflow.Definition) rules.Phase {
 	return rules.Working
 }
 
-// soon is how long a park may last whose end is not told. What is looked at each minute
-// would have its comment edited each minute.
+// soon is how long a park may last whose end is not shown. Otherwise its comment would be
+// edited each minute.
 const soon = 10 * time.Minute
 
 // waitsOf lists what an instance waits for.

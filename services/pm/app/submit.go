@@ -52,7 +52,7 @@ func (h *handler) openPullRequest(ctx context.Context, job agent.Job) (instance.
 	switch {
 	case err == nil:
 		r = forgeside.WithData(r, "comment_url", c.URL)
-	case forgeside.RefusesComment(err): // the work is done; that people are told is owed
+	case forgeside.RefusesComment(err): // the work is done; the comment to people is owed
 		h.log.Warn("the issue takes no comment; trying again later", "instance", job.Instance, "error", err)
 		r.Summary += fmt.Sprintf(" (the issue is not told: %v)", err)
 		r = forgeside.WithData(r, forgeside.Untold, err.Error())

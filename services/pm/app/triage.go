@@ -22,11 +22,11 @@ type others interface {
 const (
 	// listPage is how many instances are asked for at a time.
 	listPage = 1000
-	// maxCompared is how many instances have their texts compared, beside their titles.
+	// maxCompared is how many instances have their texts compared, in addition to their titles.
 	maxCompared = 8
 )
 
-// triage notes of which kind the issue is, and which others are probably about the same. It
+// triage notes the kind of the issue, and the others that are probably about the same. It
 // sets the labels that the repository's policy has for that, and nothing without a policy.
 // Nothing else is done about it: people decide.
 func (h *handler) triage(ctx context.Context, job agent.Job) error {

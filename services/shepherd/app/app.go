@@ -15,7 +15,7 @@ type App struct {
 	Settings
 }
 
-// Settings are the shepherd's flags beside the common ones.
+// Settings are the shepherd's flags in addition to the common ones.
 type Settings struct {
 	forgeside.Settings
 	Workers int    `name:"workers" default:"1" help:"Pieces of work at a time."`

@@ -50,8 +50,8 @@ func (t *visit) meeting(ctx context.Context, repo forge.Repository, head, branch
 }
 
 // takeOver returns the result of a visit to a branch that was rewritten: the work goes on
-// from there, and the acceptance criteria are run on it. What the implementer answered
-// meanwhile was made on other commits; its remarks are worked in again.
+// from there, and the acceptance criteria are run on it. The implementer's answer meanwhile
+// was made on other commits; its remarks are worked in again.
 func (t *visit) takeOver(j workspace.Joined) instance.Result {
 	who := "a person"
 	for _, p := range t.snapshot.Pushes {

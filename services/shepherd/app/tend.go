@@ -111,7 +111,7 @@ func (t *visit) leaveOutCommands() {
 	}
 }
 
-// rules returns what the story demands of a merge, beside the rules of the branch.
+// rules returns the demands of the story on a merge, in addition to the rules of the branch.
 func (t *visit) rules() merge.Rules {
 	r := merge.Rules{
 		Branch: t.job.Vars["branch"], Commit: t.job.Vars["pushed"], ForeignCommits: true,

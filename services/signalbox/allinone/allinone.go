@@ -48,7 +48,7 @@ type Config struct {
 	Webhook  gateway.Webhook
 	// AtOnce is how much may be under way at a time, as the orchestrator's flag.
 	AtOnce []string
-	// Lifecycles are those that a repository may choose for its issues beside Workflow.
+	// Lifecycles are those that a repository may choose for its issues in addition to Workflow.
 	Lifecycles []string
 	Label      string
 	All        bool             // take up issues, too, that were open before; those of the local forge always are

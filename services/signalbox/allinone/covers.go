@@ -14,7 +14,7 @@ import (
 )
 
 // checkCovered returns a usage error for a budget or a limit of repositories that are none
-// of those watched. What does not parse is for the orchestrator to refuse.
+// of those watched. The orchestrator refuses those that do not parse.
 func (c Config) checkCovered() error {
 	for _, text := range c.Budgets {
 		if b, err := ledger.Parse(text); err == nil && !watched(c.Watch, b.Repo) {

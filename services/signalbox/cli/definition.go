@@ -28,7 +28,7 @@ type definitionCommand struct {
 	Migrate definitionMigrate `cmd:"" help:"Have one instance go on under another definition of its lifecycle, if that has the state it is in."`
 }
 
-// sources has the flags that say where definitions are, beside the built-in ones.
+// sources has the flags for the places of definitions, in addition to the built-in ones.
 type sources struct {
 	WorkflowDir string `name:"workflow-dir" type:"existingdir" placeholder:"DIR" help:"Directory of lifecycles of your own, beside the built-in ones."`
 }

@@ -349,7 +349,7 @@ func (s system) queue(ctx context.Context, js jetstream.JetStream, role string) 
 	return finding{"", fine, detail, ""}
 }
 
-// comments looks at the queue of what people are told.
+// comments looks at the queue of comments to people.
 func comments(ctx context.Context, js jetstream.JetStream) finding {
 	consumer, err := js.Consumer(ctx, subject.EventStream, subject.Endings)
 	if err != nil {

@@ -92,7 +92,7 @@ func trialTree(ctx context.Context) (dir string, err error) {
 	return dir, nil
 }
 
-// trialled says what the brain left and told. How it ran goes before.
+// trialled reports the brain's files and its result. How it ran goes before.
 func trialled(ctx context.Context, dir string, out brain.Outcome, how string) finding {
 	text, err := os.ReadFile(filepath.Join(dir, trialFile))
 	if err != nil || strings.TrimSpace(string(text)) != strings.TrimSpace(trialRight) {

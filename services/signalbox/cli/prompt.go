@@ -32,7 +32,7 @@ type promptCommand struct {
 	Show promptShow `cmd:"" help:"Print the prompt of a role in a state, exactly as a brain would get it."`
 }
 
-// promptSources has the flags that say where templates are, beside the shipped ones.
+// promptSources has the flags for the places of templates, in addition to the shipped ones.
 type promptSources struct {
 	sources
 	Prompts string `name:"prompts" type:"path" placeholder:"DIR" help:"Directory of templates of an operator, which win."`
@@ -229,7 +229,7 @@ func (c promptShow) ofInstance(ctx context.Context, env *term.Env, s reader) err
 }
 
 // fitting returns what was learned of the repository of an assignment, as far as it fits
-// it. What the work has changed so far is not known.
+// it. The changes of the work so far are not known.
 func fitting(ctx context.Context, env *term.Env, s reader, a work.Assignment) ([]learning.Learning, error) {
 	if a.Issue.Repo == "" {
 		return nil, nil

@@ -93,8 +93,8 @@ func setPolicies(all []contender, values []string) error {
 	return nil
 }
 
-// flags returns the flags of resolve with which the brain works at a case. What it needs
-// for that is written to dir.
+// flags returns the flags of resolve with which the brain works at a case. It writes the
+// files for that to dir.
 func (c contender) flags(ctx context.Context, repo, dir string, task Case) ([]string, error) {
 	switch {
 	case c.name == Oracle:

@@ -25,7 +25,7 @@ type Case struct {
 	Commit  string   `json:"commit"`            // the change
 	Tests   []string `json:"tests"`             // files of the change that are tests, or that tests read
 	Command string   `json:"command"`           // that runs the tests
-	Failing []string `json:"failing,omitempty"` // tests that fail on Base with Tests, and pass on Commit; none: they are not told apart
+	Failing []string `json:"failing,omitempty"` // tests that fail on Base with Tests, and pass on Commit; none: they are not distinguished
 	Millis  int64    `json:"millis"`            // of one run of the tests
 }
 

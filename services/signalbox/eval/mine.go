@@ -79,8 +79,8 @@ func copyRepository(ctx context.Context, source, branch, dir string) (git.Runner
 	return g, head, os.Remove(alternates)
 }
 
-// mine returns the cases, the newest first, and why other changes are none. tell is told
-// of each as it is known.
+// mine returns the cases, the newest first, and why other changes are none. tell gets each as
+// it is known.
 func (m miner) mine(ctx context.Context, head string, tell func(Case, *dropped)) ([]Case, []dropped, error) {
 	args := []string{"rev-list", "--first-parent"}
 	if m.since != "" {

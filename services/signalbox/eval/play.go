@@ -177,8 +177,8 @@ func (p player) converse(ctx context.Context, args []string, dir string) (out re
 	return out, nil
 }
 
-// resolve runs `signalbox resolve` and returns what it prints. What it tells meanwhile
-// goes to the file.
+// resolve runs `signalbox resolve` and returns what it prints. Its messages meanwhile go to
+// the file.
 func (p player) resolve(ctx context.Context, args []string, told string) (out resolve.Outcome, err error) {
 	log, err := os.OpenFile(told, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -20,8 +20,8 @@ type Reason struct {
 // maxReason limits the characters of a reason in a comment.
 const maxReason = 4000
 
-// Run prints a comment for the issue: why there is no pull request. What the document
-// says stands in it as a quote, without anything that a forge acts on.
+// Run prints a comment for the issue: why there is no pull request. The text of the
+// document is a quote in it, without anything that a forge acts on.
 func (r Reason) Run(env *term.Env) error {
 	checker, err := newChecker()
 	if err != nil {

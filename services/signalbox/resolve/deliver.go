@@ -15,7 +15,7 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
-// delivery is what is done with the branch, beside bringing it into the repository.
+// delivery has the steps after the branch is brought into the repository.
 type delivery struct {
 	push    bool
 	propose bool // open the pull request, too

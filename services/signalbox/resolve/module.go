@@ -43,7 +43,7 @@ func (s source) modules(ctx context.Context, commit, below string) (there []modu
 	return there, missing
 }
 
-// carry pushes to the forge's copy what belongs to the base beside its history: the tags in it,
+// carry pushes to the forge's copy the parts of the base other than its history: the tags in it,
 // and the files of its submodules.
 func (t transfer) carry(ctx context.Context, s source, url, token string, modules []module) error {
 	refs, err := s.git.Run(ctx, "for-each-ref", "--merged="+s.head, "--format=%(objectname) %(refname)", "refs/tags")
@@ -73,8 +73,8 @@ func (t transfer) carry(ctx context.Context, s source, url, token string, module
 	return err
 }
 
-// lacks says what of the base the work is done without: submodules that are not checked out,
-// and files in Git LFS, of which the history has pointers.
+// lacks lists the parts of the base that the work is done without: submodules that are not checked out,
+// and files in Git LFS, since the history has only their pointers.
 func (s source) lacks(ctx context.Context) []string {
 	var said []string
 	if _, missing := s.modules(ctx, s.head, ""); len(missing) > 0 {

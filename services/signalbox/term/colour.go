@@ -18,7 +18,7 @@ const (
 )
 
 // Paint returns the text, safe to print, in a style, or plain if the terminal has no
-// colours. What is painted may not be painted again.
+// colours. A painted text may not be painted again.
 func (e *Env) Paint(s Style, text string) string {
 	text = sanitize.Terminal(text)
 	if !e.Colour || text == "" {

@@ -3,7 +3,7 @@ package term
 import "strings"
 
 // Wrap breaks lines at blanks into lines of at most width characters, where it can; 0 or
-// less is no limit. What goes on is indented as its line is.
+// less is no limit. A continued line is indented as its first is.
 func Wrap(text string, width int) string {
 	if width <= 0 {
 		return text

@@ -66,8 +66,8 @@ func offered(f *kong.Flag) bool {
 	return !local && !f.Hidden && f.Name != "timeout" && f.Name != "follow" && f.Name != "help"
 }
 
-// add adds an argument to the schema. What stands for a lifecycle's file or its name is
-// the name; pairs of keys and values are an object.
+// add adds an argument to the schema. An argument for a lifecycle's file or its name is the
+// name; pairs of keys and values are an object.
 func (a *arguments) add(arg argument, required bool) {
 	s := schemaOf(arg)
 	switch arg.name {

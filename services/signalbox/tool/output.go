@@ -18,7 +18,7 @@ import (
 // MaxOutput limits the bytes that a call answers with.
 const MaxOutput = 128 << 10
 
-// maxRemarks limits the bytes of what a command says beside its result.
+// maxRemarks limits the bytes of a command's messages, apart from its result.
 const maxRemarks = 4 << 10
 
 // legend says what stands between marks. The server's instructions and each result have it.

@@ -120,7 +120,7 @@ func (c call) handle(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallTool
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: out}}}, nil
 }
 
-// run runs a command line and returns what it prints, and what it says beside that.
+// run runs a command line and returns its output, and its messages.
 func (c call) run(ctx context.Context, args []string, stdin string) (string, error) {
 	if err := c.calls.Acquire(ctx, 1); err != nil {
 		return "", err

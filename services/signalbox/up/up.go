@@ -54,7 +54,7 @@ type Command struct {
 	gateway.Webhook
 	Console string `name:"console" default:"127.0.0.1:4280" placeholder:"HOST:PORT" help:"Loopback address where the console is served, pages for a browser; ${default} by default, or a free port if that is taken; an empty value serves none."`
 	HTTP    string `name:"http" placeholder:"HOST:PORT" default:"127.0.0.1:0" help:"Where /metrics, /healthz and /readyz are served; ${default} by default."`
-	// Beside works beside the system until ctx ends; nil: nothing does.
+	// Beside runs concurrently with the system until ctx ends; nil: nothing does.
 	Beside func(ctx context.Context, s *allinone.System) error `kong:"-"`
 
 	Verbose bool `name:"verbose" short:"v" env:"-" help:"Print the services' logs here, too, not only into DIR/signalbox.log. Warnings are printed in any case."`

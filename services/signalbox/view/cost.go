@@ -19,7 +19,7 @@ type Cost struct {
 	USD       float64 `json:"usd"`
 	WallMS    int64   `json:"wall_ms"`
 	Steps     int     `json:"steps"`
-	Unmetered int     `json:"unmetered"` // steps that told no tokens: rules, and programs whose cost is unknown
+	Unmetered int     `json:"unmetered"` // steps that reported no tokens: rules, and programs whose cost is unknown
 }
 
 // Costs sums what steps cost.
@@ -32,7 +32,7 @@ type Costs struct {
 // NewCosts sums by repo, role, brain, state, day or instance what was spent since then.
 func NewCosts(by string, since time.Time) *Costs { return &Costs{by, since, map[string]*Cost{}} }
 
-// Add adds all of an instance. What was spent before a result counts where it was claimed.
+// Add adds all of an instance. Spending before a result counts where it was claimed.
 func (c *Costs) Add(id string, commits []instance.Commit) {
 	in := instance.Instance{ID: id}
 	role, state, metered := "", "", false

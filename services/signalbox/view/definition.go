@@ -24,7 +24,7 @@ type State struct {
 	Timeout float64 `json:"timeout_s"`
 	Next    []Move  `json:"next"`
 
-	Work    workflow.WorkSpec            `json:"work,omitzero"`     // what the owner's work is, beside thinking
+	Work    workflow.WorkSpec            `json:"work,omitzero"`     // the owner's work in addition to thinking
 	Answers map[string]workflow.WorkSpec `json:"answers,omitempty"` // by role: what the work of one that is asked something is
 	Added   string                       `json:"added,omitempty"`   // why the state is there although the lifecycle's source does not have it
 }

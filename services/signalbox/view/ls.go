@@ -155,7 +155,7 @@ func (s Summary) owner() string {
 	return s.Owner
 }
 
-// held lists what holds the instance beside its state.
+// held lists the reasons that hold the instance, other than its state.
 func (s Summary) held() []string {
 	var held []string
 	if s.OpenEscalations > 0 {

@@ -16,7 +16,7 @@ func (in Instance) MayRest() bool {
 	return in.Closed == "" && !in.Paused && in.Parked == nil && in.Worker != "" && (in.Claim == nil || in.Faults > 0)
 }
 
-// Fault is a fault of the machinery because of which an agent gave the work back.
+// Fault is a fault of the machinery that made an agent give the work back.
 type Fault struct {
 	Agent  string    `json:"agent"`
 	Reason string    `json:"reason"`

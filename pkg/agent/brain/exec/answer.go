@@ -25,7 +25,7 @@ type answer struct {
 	spoke bool  // it printed an event
 	began bool  // its model said something
 	ended bool  // it reported the end of its work
-	plain plain // what it printed beside events
+	plain plain // other output than events
 
 	message string // id of the message whose parts text has
 }
@@ -285,8 +285,8 @@ func readOpencode(a *answer, line []byte) {
 	}
 }
 
-// opencodeLog is the line of its log that says that its model did not answer; it asks again
-// then. What is small is a title.
+// opencodeLog is the line of its log that has that its model did not answer; it asks again then.
+// A small request is a title's.
 var opencodeLog = regexp.MustCompile(`^timestamp=\S+ level=ERROR .*message="stream error" .*small=false `)
 
 func readOpencodeAside(a *answer, line []byte) {
@@ -333,7 +333,7 @@ func readGoose(a *answer, line []byte) {
 	case "complete":
 		a.spend = instance.Cost{TokensIn: e.In, TokensOut: e.Out}
 		if e.In+e.Out == 0 {
-			a.spend.TokensIn = e.Total // not told apart by every provider
+			a.spend.TokensIn = e.Total // not distinguished by every provider
 		}
 	}
 }

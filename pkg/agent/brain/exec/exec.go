@@ -51,7 +51,7 @@ type Config struct {
 	Grace     time.Duration   // between the signals that end it; 0: 5 s
 	MaxOutput int             // bytes of output kept; 0: 1 MiB
 	Sandbox   sandbox.Sandbox // the zero Sandbox confines nothing
-	Egress    []string        // in a sandbox: hosts that can be reached, beside those of a preset
+	Egress    []string        // in a sandbox: hosts that can be reached, in addition to those of a preset
 	Readable  []string        // in a sandbox: more paths
 	Writable  []string        // in a sandbox: more paths
 	Limits    sandbox.Limits  // of resources
@@ -61,8 +61,8 @@ type Config struct {
 
 	// Servers are MCP servers whose tools the program is given, if it can be. They are Ready.
 	Servers mcp.Servers
-	// Issued is told the token of each run by which the program reaches the servers, before
-	// the program starts: no record may have it. Nil: nobody is. It may be called concurrently.
+	// Issued gets the token of each run by which the program reaches the servers, before the
+	// program starts: no record may have it. Nil: nobody is. It may be called concurrently.
 	Issued func(token string)
 
 	Prompts   prompt.Set

@@ -64,8 +64,7 @@ func (a *answer) outside(text string) error {
 	return &brain.LaterError{Until: a.until, Err: err}
 }
 
-// remedy returns what people have to do before the program can work; empty: nothing that
-// could be told. It follows from a status of HTTP or an exit code.
+// remedy returns what people have to do before the program can work; empty: not known. It follows from a status of HTTP or an exit code.
 func (p Program) remedy(run sandbox.Result, said *answer) string {
 	switch {
 	case p.read == nil:
@@ -93,8 +92,8 @@ func (p Program) remedy(run sandbox.Result, said *answer) string {
 // usage is the exit code of a program that does not take its arguments.
 const usage = 2
 
-// statusOf returns the status of HTTP that an exit code stands for; 0: none. Gemini exits
-// with the status, of which the system keeps the low eight bits.
+// statusOf returns the status of HTTP that an exit code stands for; 0: none. Gemini exits with
+// the status; the system keeps its low eight bits.
 func (p Program) statusOf(run sandbox.Result) int {
 	const lowest, wrap = 144, 256 // 400 and above
 	if !p.ExitsWithStatus || run.ExitCode < lowest || run.TimedOut != "" {

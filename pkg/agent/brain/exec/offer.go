@@ -13,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain/mcp"
 )
 
-// form is how a coding agent is told of MCP servers over HTTP. In its texts stand {{name}} and
+// form is how a coding agent gets MCP servers over HTTP. In its texts stand {{name}} and
 // {{url}} for those of a server, {{token}} for what the servers want, and {{mcp}} for a file.
 type form struct {
 	Under string            `yaml:"under"` // the key of the file that has the servers by name
@@ -46,8 +46,7 @@ func (f form) wrong() string {
 	return ""
 }
 
-// CanBeGivenServers reports whether the program can be told of MCP servers: a preset that says
-// how, or any program that is no preset, which may read the file that SIGNALBOX_MCP names.
+// CanBeGivenServers reports whether the program can get MCP servers: a preset with a form, or any program that is no preset, which may read the file that SIGNALBOX_MCP names.
 func (p Program) CanBeGivenServers() bool { return p.read == nil || p.MCP != nil }
 
 // offer is the MCP servers of one run.
@@ -161,7 +160,7 @@ func (o *offer) environ() (env []string) {
 	return append(env, "SIGNALBOX_MCP="+o.file, "SIGNALBOX_MCP_TOKEN="+o.gateway.Token)
 }
 
-// hosts returns what the program reaches beside its own.
+// hosts returns the hosts that the program reaches in addition to its own.
 func (o *offer) hosts() []string {
 	if o == nil || len(o.session.Tools) == 0 {
 		return nil
@@ -169,7 +168,7 @@ func (o *offer) hosts() []string {
 	return []string{o.gateway.Host}
 }
 
-// end ends the servers. It returns what people are told of them, and the fault of one that is
+// end ends the servers. It returns their remarks for people, and the fault of one that is
 // required.
 func (o *offer) end() (said []string, fault error) {
 	if o == nil {

@@ -47,7 +47,7 @@ type preset struct {
 	Answer     string            `yaml:"answer"`
 	Exits      map[int]string    `yaml:"exits"` // exit codes by which it did nothing, and what people have to do
 
-	MCP *form `yaml:"mcp"` // how it is told of MCP servers; nil: it cannot be
+	MCP *form `yaml:"mcp"` // how it gets MCP servers; nil: it cannot
 
 	ExitsWithStatus bool `yaml:"exits_with_status"` // its exit code is the low byte of a status of HTTP
 

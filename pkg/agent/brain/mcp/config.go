@@ -21,7 +21,7 @@ type Server struct {
 	Name string
 
 	Command []string // started in the sandbox of each step
-	Env     []string // names of variables of this process that it is given, beside the usual ones
+	Env     []string // names of variables of this process that it is given, in addition to the usual ones
 	Read    []string // more paths that it may read
 
 	URL     string
@@ -47,7 +47,7 @@ type Header struct{ Name, Prefix, Env, File string }
 // Servers are those of a file, or of a role, sorted by name.
 type Servers []Server
 
-// What a server has if the file does not say.
+// Defaults of a server.
 const (
 	defaultStart  = 30 * time.Second
 	defaultCall   = time.Minute
@@ -149,7 +149,7 @@ func (s Servers) Secrets() (all []string) {
 	return slices.DeleteFunc(all, func(value string) bool { return len(value) < minSecret })
 }
 
-// minSecret is how long a value is that can be told from other words.
+// minSecret is how long a value is that is distinct from other words.
 const minSecret = 8
 
 // Describe returns a line for people.

@@ -21,7 +21,7 @@ import (
 const (
 	maxMessage = 4 << 20  // bytes of a message of a server
 	maxStep    = 64 << 20 // bytes of all its messages in a step
-	maxTail    = 2 << 10  // bytes kept of what it says beside them
+	maxTail    = 2 << 10  // bytes kept of its other output
 )
 
 // errFlood ends a server that says too much.
@@ -53,7 +53,7 @@ func (c *connection) program(p Place) (sdk.Transport, error) {
 	go func() {
 		defer close(done)
 		result, failed = p.Sandbox.Run(ctx, command)
-		_ = stdout.Close() // the session learns that it has ended
+		_ = stdout.Close() // the session sees that it has ended
 		_ = errors.Join(stdin.Close(), remove())
 	}()
 	c.end = func(err error) {

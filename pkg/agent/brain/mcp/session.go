@@ -141,8 +141,8 @@ func caused(ctx context.Context, err error) error {
 	return err
 }
 
-// Call calls a tool, which is one of Tools, by its name. What the server answers is quoted.
-// An error is the caller's to read, unless it wraps brain.ErrInfrastructure.
+// Call calls a tool, which is one of Tools, by its name. The answer of the server is quoted. An
+// error is the caller's to read, unless it wraps brain.ErrInfrastructure.
 func (s *Session) Call(ctx context.Context, name string, args json.RawMessage) (string, error) {
 	i := slices.IndexFunc(s.Tools, func(t Tool) bool { return t.Name == name })
 	if i < 0 {

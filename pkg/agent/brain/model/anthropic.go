@@ -33,7 +33,7 @@ type messageEvent struct {
 	Usage messageUsage `json:"usage"`
 }
 
-// messageUsage is in tokens. What an event leaves out is as before.
+// messageUsage is in tokens. A count that an event leaves out is as before.
 type messageUsage struct {
 	In      *int64 `json:"input_tokens"`
 	Read    *int64 `json:"cache_read_input_tokens"`

@@ -11,8 +11,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 )
 
-// ask sends a request until it is answered, as patiently as the configuration says. What a
-// broken answer cost is spent, too.
+// ask sends a request until it is answered, as patiently as it is configured. The cost of a
+// broken answer counts, too.
 func (s *step) ask(ctx context.Context, q request) (reply, error) {
 	waits := backoff.NewExponentialBackOff()
 	waits.InitialInterval, waits.MaxInterval, waits.Multiplier = time.Second, time.Minute, 2
@@ -53,7 +53,7 @@ func (s *step) ask(ctx context.Context, q request) (reply, error) {
 	}
 }
 
-// once sends a request. It ends one of which nothing comes for too long.
+// once sends a request. It ends one that is silent for too long.
 func (s *step) once(ctx context.Context, q request) (reply, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -43,7 +43,7 @@ func DefaultCards() Cards {
 	return t.Models
 }
 
-// ReadCards reads a file like prices.json. What it does not name is as in DefaultCards.
+// ReadCards reads a file like prices.json. Models that it does not name are as in DefaultCards.
 func ReadCards(path string) (Cards, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -61,13 +61,13 @@ func ReadCards(path string) (Cards, error) {
 	return append(t.Models, DefaultCards()...), nil
 }
 
-// defaultWindow is that of a model of which nothing is known.
+// defaultWindow is that of an unknown model.
 const defaultWindow = 128_000
 
 // version is what may stand after the name: the day of a version, or a service's tag.
 var version = regexp.MustCompile(`^(-20\d\d.*|-latest|-preview|[@:].*)?$`)
 
-// of returns the first card of a model. One of which nothing is known has no price.
+// of returns the first card of a model. An unknown model has no price.
 func (c Cards) of(name string) Card {
 	found := Card{}
 	for _, card := range c {

@@ -19,7 +19,7 @@ var (
 	errGarbled = errors.New("the answer is garbled")
 	// errRefused marks an answer that the provider withholds.
 	errRefused = errors.New("the provider's rules do not let the model answer")
-	// errSilent is the cause of the end of a request of which nothing more came.
+	// errSilent is the cause of the end of a request whose answer stopped.
 	errSilent = errors.New("nothing came")
 )
 

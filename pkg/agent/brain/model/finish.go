@@ -135,7 +135,7 @@ func (s *step) finish(ctx context.Context, args json.RawMessage, t tool) (string
 	return "taken", nil
 }
 
-// system is what the model is told of its tools, before the task.
+// system is the instruction on the model's tools, before the task.
 func (s *step) system() string {
 	var b strings.Builder
 	b.WriteString("You work through tools, without anybody who could answer in between. " +

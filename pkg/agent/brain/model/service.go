@@ -74,7 +74,7 @@ func (t tool) schema() map[string]any {
 	return s
 }
 
-// further are the keys of the schema beside type, properties and required.
+// further are the keys of the schema other than type, properties and required.
 func (t tool) further() map[string]any {
 	if t.more == nil {
 		return map[string]any{"additionalProperties": false}

@@ -17,7 +17,7 @@ import (
 const (
 	maxNudges  = 2 // how often a model that only talks is reminded of its tools
 	maxRepeats = 5 // the same calls in a row after which it is ended
-	lastTurns  = 3 // when it is told that its turns end
+	lastTurns  = 3 // when it gets the notice that its turns end
 )
 
 // step is one piece of work.

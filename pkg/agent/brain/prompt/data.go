@@ -34,7 +34,7 @@ type Data struct {
 	About    string // what the state asks for, in the lifecycle's words
 
 	Asked *Asked // a question of another role, which is the work; nil: the state's work is
-	Does  string // what belongs to the work beside thinking, as the lifecycle says, such as read_answers; empty: nothing
+	Does  string // the work in addition to thinking, by the lifecycle, such as read_answers; empty: none
 	Runs  string // what the runtime runs: tests, checks, criteria; empty: nothing
 
 	MustChange bool // success needs a change of the code

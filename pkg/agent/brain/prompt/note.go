@@ -9,8 +9,8 @@ import (
 // no prompt has them.
 const NoteKind = "template"
 
-// What a note says around the name of what was used. Logs have notes of earlier builds, so
-// it stays as it is.
+// The text of a note around the name of the template. Logs have notes of earlier builds, so it
+// stays as it is.
 const (
 	cannot  = "a template of the prompt cannot be used, "
 	inPlace = " is in its place: "

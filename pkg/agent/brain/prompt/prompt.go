@@ -1,6 +1,6 @@
 // Package prompt makes the text that a brain is given: templates by role and state, of
-// this program, of the repository and of the operator. What people and programs wrote is
-// quoted in it with its author, whatever the template.
+// this program, of the repository and of the operator. It quotes texts of people and programs
+// with their author, whatever the template.
 package prompt
 
 import (

@@ -42,7 +42,7 @@ func functions(p *page) template.FuncMap {
 	}
 }
 
-// compile parses a template beside the shipped parts, which it may redefine.
+// compile parses a template with the shipped parts, which it may redefine.
 func compile(t work.Template, p *page) (*template.Template, error) {
 	if len(t.Text) > maxTemplate {
 		return nil, fmt.Errorf("%s: larger than %d bytes", t.File, maxTemplate)

@@ -22,8 +22,8 @@ const (
 // errTooLarge says that a template writes too much.
 var errTooLarge = fmt.Errorf("the prompt is larger than %d bytes", maxPage)
 
-// errWhole says that a template prints a struct or a list with texts in it, the marks of
-// which would stand within a line.
+// errWhole means that a template prints a struct or a list with texts in it, whose marks
+// would stand within a line.
 var errWhole = errors.New("texts are in what is printed: print its fields, each by itself")
 
 // opening begins the line above what is quoted.

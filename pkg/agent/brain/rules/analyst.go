@@ -15,8 +15,8 @@ import (
 // Analyst judges a report by what a good one has and asks for what is missing.
 //
 // The confidence is the sum of the weights of what was found, in the report or
-// in what was said since. What the reporter was asked and does not know counts
-// three quarters: it is assumed, not missing. Questions are asked only while the
+// in what was said since. A point that the reporter was asked about and does not
+// know counts three quarters: it is assumed, not missing. Questions are asked only while the
 // confidence is below the policy's confidence_threshold.
 type Analyst struct{}
 
@@ -124,7 +124,7 @@ func Weigh(a brain.Assignment) Weighing {
 			}
 		}
 	}
-	// What weighs most is asked first; an issue is not an interrogation.
+	// The heaviest gap is asked about first; an issue is not an interrogation.
 	slices.SortStableFunc(lacks, func(a, b part) int { return cmp.Compare(b.weight, a.weight) })
 	if mayAskMore(a, w.kind) {
 		for _, p := range lacks[:min(len(lacks), maxQuestions)] {

@@ -37,7 +37,7 @@ var (
 //
 // follows says that the comment is the first that could answer since the questions were
 // asked. Later free text answers nothing: what it is about is a guess.
-// What is a Remark answers nothing, nor does a question put back. Quotes, HTML comments
+// A Remark answers nothing, nor does a question put back. Quotes, HTML comments
 // and other commands are no content; code stays as it is.
 // Only questions not yet answered get an answer, each at most one, in the order
 // of their numbers. The answered ones help to tell a number from a step of a list.

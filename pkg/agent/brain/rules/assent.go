@@ -28,7 +28,7 @@ var assentPhrases = lazyregexp.New(`(?i)^(?:(?:ok|okay|yes|yeah|sure|great|and|p
 	`mach(?:t|en sie)?(?: (?:das|es|so|weiter|bitte))*|(?:nur )?(?:weiter|zu|los)(?: so)?|umsetzen|so machen`,
 }, "|") + `)$`)
 
-// thanks is what German says beside a yes; greeting has the English courtesies.
+// thanks has the German courtesies with a yes; greeting has the English courtesies.
 var thanks = lazyregexp.New(`(?i)^(?:(?:vielen |besten )?dank|danke(?:schön| dir| euch| ihnen)?|hallo|hi|moin|super|prima|toll|(?:viele|beste|liebe) grüße)$`)
 
 // assents reports whether a comment says yes and no more. self is our own login.

@@ -9,8 +9,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
-// ToAll begins an answer that an earlier build took for one to all open questions. Whoever
-// reads it finds out what of it answers the question at hand.
+// ToAll begins an answer that an earlier build took for one to all open questions. The reader
+// finds the part that answers the question at hand.
 const ToAll = instance.AnswerToAll
 
 // Edited is the kind of a note that has the text of an edited issue. It adds to the report,

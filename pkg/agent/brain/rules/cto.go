@@ -34,7 +34,7 @@ func (CTO) Work(ctx context.Context, a brain.Assignment) (brain.Outcome, error) 
 	}
 	from := calledFrom(a.Previous)
 	r := instance.Result{Status: instance.Success, ConfidenceScore: reliance}
-	// What judges the work would find the same again: the work has to change.
+	// The checks would find the same again: the work has to change.
 	if slices.Contains([]string{"testing", "quality_review", "committing"}, from) && slices.Contains(a.Next, implementing) {
 		r.Next = implementing
 	}

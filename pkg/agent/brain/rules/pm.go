@@ -120,8 +120,8 @@ func (p PM) asksForAnalysis(a brain.Assignment) bool {
 	return false
 }
 
-// Answers reads the comments since the oldest open question was asked. What
-// names its question counts more than what does not.
+// Answers reads the comments since the oldest open question was asked. A text
+// that names its question counts more than one that does not.
 func (p PM) Answers(a brain.Assignment) []instance.QuestionAnswer {
 	open := openOf(a.Questions)
 	if len(open) == 0 {
@@ -170,8 +170,8 @@ func both(before, after instance.QuestionAnswer) instance.QuestionAnswer {
 }
 
 // heardSince lists the comments that count and were not read before: free text
-// whose words are an answer already was. What numbers its answers is read again,
-// for it may hold more of them: what is answered stays answered.
+// whose words are an answer already was. A comment that numbers its answers is read
+// again, for it may hold more of them: an answered question stays answered.
 func (p PM) heardSince(a brain.Assignment, since time.Time) (notes []instance.NoteEntry) {
 	for _, n := range a.Notes {
 		counts := isComment(n) && !ours(n.Text) && !n.At.Before(since) && (p.MayAnswer == nil || p.MayAnswer(n.Author))
@@ -220,8 +220,8 @@ func (p PM) readDecision(a brain.Assignment) instance.Result {
 	return r
 }
 
-// asker is the state that people were asked for, before they were waited for. What they
-// said in between, and decided nothing, has passed these two states as well.
+// asker is the state that people were asked for, before they were waited for. Comments in
+// between that decided nothing have passed these two states as well.
 func asker(a brain.Assignment) string {
 	for i := len(a.Previous) - 2; i >= 0; i-- {
 		if s := a.Previous[i]; s != a.State && s != a.Previous[len(a.Previous)-1] {

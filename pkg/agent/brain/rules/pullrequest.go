@@ -33,8 +33,8 @@ const (
 	maxCut     = 2000  // characters of what others wrote, if all else does not help
 )
 
-// PullRequest words the pull request of the assignment's work. What others
-// wrote is repeated so that it notifies nobody and closes nothing. A body that a forge
+// PullRequest words the pull request of the assignment's work. Texts of others
+// are quoted so that they notify nobody and close nothing. A body that a forge
 // would not take is shortened, and says what it leaves out.
 func PullRequest(a brain.Assignment, c PullRequestContext) (title, body string) {
 	marker := "\n" + Marker(a.Instance, "pull-request") + "\n"

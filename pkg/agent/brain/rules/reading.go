@@ -11,7 +11,7 @@ func IsComment(n instance.NoteEntry) bool { return isComment(n) && !ours(n.Text)
 
 // Reading returns what a brain made of what people said, as the PM by rule reports it.
 // Answers that the rules found in numbered or quoted words stay; the brain adds to them.
-// What it says beside answers, a word, and that nothing was heard does not count.
+// It takes from the brain only answers, Word, and Heard if that is Nothing.
 func Reading(a brain.Assignment, byRule, byBrain instance.Result) instance.Result {
 	r := instance.Result{Status: instance.Success, ConfidenceScore: byBrain.ConfidenceScore, Summary: byBrain.Summary, Spend: byBrain.Spend,
 		Answers: byRule.Answers}

@@ -14,7 +14,7 @@ import (
 var (
 	greeting = lazyregexp.New(`(?i)^(hi|hello|hey|dear|good (morning|day|evening)|thanks?|thank you|thx|cheers|sorry|(best|kind) regards|bye|cc|fyi)` +
 		`(\W+(hi|all|everybody|everyone|folks|team|there|again|so much|a lot|very much|in advance|for (the|your|asking|looking)( [\w-]+){0,4}|@[\w-]+|questions?|work|job))*$`)
-	// consent is idle only beside a promise: alone it is a word.
+	// consent is idle only with a promise: alone it decides.
 	consent  = lazyregexp.New(`(?i)^(sure|ok|okay|yes|yep|right|well|hm+|great|nice|perfect|no problem|fine)$`)
 	promises = []*lazyregexp.Regexp{
 		lazyregexp.New(`(?i)^(?:(?:and|but|so|ok|okay|then|yes)\W+)*(?:i|we)(?:\s*['’]?ll| will| shall|['’]m going to| am going to|['’]re going to| are going to)` +
@@ -38,8 +38,8 @@ var (
 )
 
 // Remark reports whether a comment is no answer and no decision. It is thanks, an
-// announcement, a word to another person, a reminder, or nothing but a quote. What numbers a
-// question, lists or has code is none. self is our own login; it may be empty.
+// announcement, a remark to another person, a reminder, or nothing but a quote. A comment that
+// numbers a question, lists or has code is none. self is our own login; it may be empty.
 func Remark(body, self string) bool {
 	var said []line
 	for _, text := range strings.Split(body, "\n") {

@@ -88,7 +88,7 @@ func read(issue instance.Issue, since []string) report {
 		return r
 	}
 	if fatal.MatchString(text) || anyOf(text, func(l *compiled) *lazyregexp.Regexp { return l.crashes }) {
-		// What must never happen says by itself what should: not that. With the steps one can
+		// A failure that must never happen implies the expectation: not that. With the steps one can
 		// see what happens; without them the message is the first thing to go by.
 		r.crash = !r.found[actual]
 		r.found[actual] = r.found[actual] || r.found[steps]

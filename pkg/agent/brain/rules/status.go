@@ -24,7 +24,7 @@ const GatesCheck = "Signalbox gates"
 // configuration of a repository is right.
 const ConfigurationCheck = "Signalbox configuration"
 
-// Phase is in a word how an instance stands.
+// Phase is the status of an instance, one word.
 type Phase string
 
 // The phases. A person has to act in Waiting only.

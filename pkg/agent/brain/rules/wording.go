@@ -6,7 +6,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
-// What free text says, in the words people use. A pattern with the name …Empty
+// Patterns of free text, in the words people use. A pattern with the name …Empty
 // matches what sounds like it and says nothing; it is taken out first.
 var (
 	fatal = words(`crash(es|ed|ing)?`, `panics?`, `segfaults?`, `segmentation fault`, `stack overflow`,

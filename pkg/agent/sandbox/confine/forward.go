@@ -61,8 +61,8 @@ func serve(address string, handle func(net.Conn)) error {
 	return nil
 }
 
-// join copies between a client and a server until both directions have ended. What the
-// server says is read from said.
+// join copies between a client and a server until both directions have ended. The server's
+// bytes are read from said.
 func join(client, server net.Conn, said io.Reader) {
 	defer server.Close()
 	done := make(chan struct{})

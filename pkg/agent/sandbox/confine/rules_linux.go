@@ -24,7 +24,7 @@ func devices() []string {
 }
 
 // enforce confines all threads of this process, for ever. A kernel that cannot
-// confine the file system is an error. What else it cannot confine, it does not:
+// confine the file system is an error. Other confinement that it lacks is left out:
 // see ABI.
 func (r Rules) enforce() error {
 	if ABI() < 1 {

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// run runs the command and returns its exit code. Where nothing has to go on beside
-// the command, this process becomes the command.
+// run runs the command and returns its exit code. Where nothing else has to run
+// meanwhile, this process becomes the command.
 func (s Spec) run(argv []string) int {
 	if s.Loopback {
 		if err := loopback(); err != nil {
@@ -88,9 +88,9 @@ func (s Spec) accompany(argv []string) int {
 	return status.ExitStatus()
 }
 
-// reap kills all descendants until there are none. What one forked while it was killed
-// is this process's child once the wait for its parent returns: it is found in the next
-// round.
+// reap kills all descendants until there are none. A process that one forked while it was
+// killed is this process's child once the wait for its parent returns: the next round finds
+// it.
 func reap() {
 	for {
 		KillBelow(os.Getpid())
@@ -127,8 +127,8 @@ func (s Spec) become(argv []string) int {
 	return 0
 }
 
-// limit applies the spec to this thread. What confines the file system comes after
-// all that needs files.
+// limit applies the spec to this thread. The confinement of the file system comes after
+// all steps that need files.
 func (s Spec) limit() error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("refuse new privileges: %w", err)

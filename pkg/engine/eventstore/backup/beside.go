@@ -18,8 +18,8 @@ import (
 // Cursors is the bucket of how far the gateway has read each repository.
 const Cursors = jetstream.CursorBucket
 
-// kept are the key-value buckets that go with the log. What follows from it, such
-// as timers, is made from it again.
+// kept are the key-value buckets that go with the log. Derived ones, such as timers,
+// are made from it again.
 var kept = [...]string{jetstream.DefinitionBucket, Cursors}
 
 type entry struct {

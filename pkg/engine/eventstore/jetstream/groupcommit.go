@@ -118,7 +118,7 @@ func (g *groupCommit) leave() {
 	g.queue.leave()
 }
 
-// cancel removes a request. What it was granted is handed over to another.
+// cancel removes a request. Its grant is handed over to another.
 func (g *groupCommit) cancel(r *request) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/subject"
 )
 
-// Headers of a commit beside JetStream's own. Each is stored with each commit.
+// Headers of a commit in addition to JetStream's own. Each is stored with each commit.
 // Attributes that all commits share are metadata of the stream: see attributes.
 const (
 	HeaderTime  = "ce-time" // when it was decided, RFC 3339 with nanoseconds, UTC
@@ -88,8 +88,8 @@ func encode(c eventstore.Commit, d detour) (*nats.Msg, error) {
 
 // foreign reports whether a message does not even claim to be a commit. Each commit
 // has had HeaderChain since the first build, and no other program has a reason to
-// set it. A commit that lost it still has a time, and the filter of its append. What
-// claims to be a commit and cannot be decoded is damage.
+// set it. A commit that lost it still has a time, and the filter of its append. A message
+// that claims to be a commit and cannot be decoded is damage.
 func foreign(h nats.Header) bool {
 	return h.Get(HeaderChain) == "" && (h.Get(HeaderTime) == "" || h.Get(jetstream.ExpectedLastSubjSeqSubjHeader) == "")
 }

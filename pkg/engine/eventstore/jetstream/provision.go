@@ -14,7 +14,7 @@ type ProvisionConfig struct {
 	Replicas int // of each stream and bucket, 1 to 5; 0 is 1
 }
 
-// Resources are the streams and buckets beside the log.
+// Resources are the streams and buckets other than the log.
 type Resources struct {
 	Dead        jetstream.Stream
 	Timers      jetstream.Stream

@@ -125,7 +125,7 @@ func CheckSettings(c jetstream.StreamConfig) error {
 
 // MendSettings looks at the settings of all streams that are watched and are there. It
 // puts back what was changed, where a server permits that; a stream that was deleted is
-// not made again. What it finds is returned, mended or not. While another process
+// not made again. It returns all its findings, mended or not. While another process
 // changes the same stream, the last one wins.
 func MendSettings(ctx context.Context, js jetstream.JetStream) ([]Deviation, error) {
 	var found []Deviation
@@ -147,8 +147,8 @@ func MendSettings(ctx context.Context, js jetstream.JetStream) ([]Deviation, err
 	return found, nil
 }
 
-// mend puts back the settings of a stream. What it cannot put back does not keep it
-// from putting back the rest.
+// mend puts back the settings of a stream. A setting that it cannot put back does not
+// keep it from putting back the rest.
 func mend(ctx context.Context, js jetstream.JetStream, c jetstream.StreamConfig) (d Deviation, wrong bool) {
 	d, mendable := Deviation{Stream: c.Name}, true
 	next, changed := c, false

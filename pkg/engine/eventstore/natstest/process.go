@@ -23,8 +23,8 @@ type Process struct {
 	cmd  *exec.Cmd
 }
 
-// StartProcess runs the server with a store of its own; sync is what its
-// configuration says for sync_interval. What is in under runs it, as a debugger
+// StartProcess runs the server with a store of its own; sync is the
+// sync_interval of its configuration. The command in under runs it, as a debugger
 // does. It ends with the test.
 func StartProcess(t testing.TB, binary, sync string, under ...string) *Process {
 	t.Helper()

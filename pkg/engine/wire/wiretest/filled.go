@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/series"
 )
 
-// Filled returns a T of which every field has a value of its own, none of them zero. A
+// Filled returns a T whose fields each have a value of their own, none of them zero. A
 // field that is lost, or that takes another's place, shows.
 func Filled[T any]() T {
 	var v T

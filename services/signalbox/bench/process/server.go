@@ -17,7 +17,7 @@ type Server struct{ host *host }
 type ServerArgs struct {
 	Dir  string
 	Sync time.Duration // interval between flushes; 0: before each acknowledgement
-	// Access is the directory of the keys of the parties, each of which has an account;
+	// Access is the directory of the keys of the parties, which have an account each;
 	// empty: there are no accounts.
 	Access access.Directory
 }

@@ -28,7 +28,7 @@ type File struct{ Path, Text string }
 type Edit struct{ Path, Old, New string }
 
 // Steps is a script of the steps for a coding agent: the conversation is at the step after
-// those it has called tools for. A request without tools, such as for a title, gets a word.
+// those it has called tools for. A request without tools, such as for a title, gets a short text.
 func Steps(steps ...Step) Script {
 	return func(r Request) Turn {
 		switch {
