@@ -56,7 +56,7 @@ func Run(ctx context.Context, dir, commit string, plan Plan, runner Runner) (ins
 		c.Stdout = &events
 	}
 	if plan.Dir != "" {
-		c.Writable = []string{root} // a part may use what lies beside it
+		c.Writable = []string{root} // a part may use files of its directory
 	}
 	if err := plan.removeReports(dir); err != nil {
 		return instance.Evidence{}, verdict.Run{}, fmt.Errorf("%w: remove old reports of %s: %w", brain.ErrInfrastructure, plan.Command(), err)

@@ -19,7 +19,7 @@ type State struct {
 	*metadata
 }
 
-// metadata is what the log says of an instance beside its state.
+// metadata is the log's data on an instance other than its state.
 type metadata struct {
 	head digest // chain of its newest commit
 	// commands are all that it carried out. A command may come again long after, when

@@ -56,7 +56,7 @@ func (r *Reader) At(n ast.Node) workflow.Position {
 // Want reports what a node should be.
 func (r *Reader) Want(n ast.Node, want string) { r.Add(r.At(n), "want %s", want) }
 
-// Unknown reports a name that is none of the known ones. What is the kind of the name.
+// Unknown reports a name that is none of the known ones. The error names its kind, what.
 func (r *Reader) Unknown(at workflow.Position, what, name string, known []string) {
 	text := fmt.Sprintf("unknown %s %s", what, Quoted(name))
 	r.problems = append(r.problems, workflow.Problem{At: at, Text: text, Meant: workflow.Nearest(name, known)})

@@ -20,8 +20,8 @@ type graphqlError struct {
 	Extensions struct{ Code string }
 }
 
-// graphql sends a query to GitHub's GraphQL. It fails if the answer has any error, even
-// with data beside it.
+// graphql sends a query to GitHub's GraphQL. It fails if the answer has any error, even with
+// data.
 func (c *Client) graphql(ctx context.Context, what, query string, variables map[string]any, into any) error {
 	path := "graphql"
 	if strings.HasSuffix(c.api.BaseURL.Path, "/api/v3/") {

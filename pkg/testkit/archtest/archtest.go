@@ -57,7 +57,7 @@ func Check(fsys fs.FS, module string) ([]Violation, error) {
 		all = append(all, rule(t)...)
 	}
 	slices.SortFunc(all, func(a, b Violation) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Rule, b.Rule))
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Text, b.Text))
 	})
 	return all, nil
 }

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"regexp"
 	"strings"
+	"unicode"
 )
 
 // phraseFile has the number of uses of each phrase in comments. The numbers only fall.
@@ -18,7 +19,7 @@ var phrases = []struct {
 }{
 	{"clause", regexp.MustCompile(`(?:^|\n\n|[.:;!?]\s|\|\s)(?:What|Who|Whatever|Whoever)\s[^?.:;|]*(?:[.:;|]|$)`), "the subject is a clause: begin with a noun"},
 	{"told", regexp.MustCompile(`(?i)\b(?:told|hears|learns|learnt)\b`), "name the act: gets, is given, reports, asks"},
-	{"of-which", regexp.MustCompile(`(?i)\bof\s+which\b`), "make it two sentences, or say whose"},
+	{"of-which", regexp.MustCompile(`(?i)\bof\s+which\b`), "make it two sentences, or use whose"},
 	{"beside", regexp.MustCompile(`(?i)\bbesides?\b`), "write in addition to, other than, or next to"},
 	{"a-word", regexp.MustCompile(`(?i)\ba\s+word\b`), "name the text"},
 	{"vague", vagueWords, "name the person or the role, or write again"},
@@ -71,7 +72,8 @@ func prose(t *tree) []Violation {
 	for _, p := range phrases {
 		for name, text := range t.pages {
 			for _, at := range p.pattern.FindAllStringIndex(text, -1) {
-				all = append(all, Violation{name, 1 + strings.Count(text[:at[0]+1], "\n"), "words", p.remedy})
+				first := at[0] + strings.IndexFunc(text[at[0]:], unicode.IsLetter)
+				all = append(all, Violation{name, 1 + strings.Count(text[:first], "\n"), "words", p.remedy})
 			}
 		}
 		n := 0
@@ -83,9 +85,9 @@ func prose(t *tree) []Violation {
 			}
 		}
 		switch limit := limits[p.name]; {
-		case t.phrases == nil:
+		case t.phrases == nil || p.pattern == vagueWords: // words reports each
 		case n > limit.lines:
-			all = append(all, Violation{phraseFile, limit.line, "words", fmt.Sprintf("comments have %s %d times, %d are permitted: %s", p.name, n, limit.lines, p.remedy)})
+			all = append(all, Violation{phraseFile, max(limit.line, 1), "words", fmt.Sprintf("comments have %s %d times, %d are permitted: %s", p.name, n, limit.lines, p.remedy)})
 		case 10*n <= 9*limit.lines && limit.lines > 0:
 			all = append(all, Violation{phraseFile, limit.line, "words", fmt.Sprintf("comments have %s %d times, not %d: lower the number", p.name, n, limit.lines)})
 		}

@@ -130,7 +130,7 @@ func (t *Table) empty(i int) bool {
 	return !slices.ContainsFunc(t.rows[1:], func(row []Cell) bool { return row[i].Text != "" })
 }
 
-// Cut returns s cut to a number of characters, the last of which then is an ellipsis.
+// Cut returns s cut to a number of characters; the last is then an ellipsis.
 func Cut(s string, n int) string {
 	if r := []rune(s); len(r) > n {
 		return strings.TrimRight(string(r[:max(n-1, 0)]), " ") + "…"

@@ -46,7 +46,8 @@ func (f form) wrong() string {
 	return ""
 }
 
-// CanBeGivenServers reports whether the program can get MCP servers: a preset with a form, or any program that is no preset, which may read the file that SIGNALBOX_MCP names.
+// CanBeGivenServers reports whether the program can get MCP servers: a preset with a form, or any program that is no preset,
+// which may read the file that SIGNALBOX_MCP names.
 func (p Program) CanBeGivenServers() bool { return p.read == nil || p.MCP != nil }
 
 // offer is the MCP servers of one run.

@@ -264,7 +264,7 @@ const blockBytes = 8 << 20
 // seekReadable returns the first sequence from next on that can be read; 0 if there
 // is none. A server that cannot read the block where it begins to search finds
 // nothing in later blocks either. So it is asked further on, in steps that are
-// short beside a block, since each costs the reading of one.
+// short compared with a block, since each costs the reading of one.
 func (r *AuditReader) seekReadable(ctx context.Context, next uint64) (uint64, error) {
 	found, err := r.seek(ctx, next)
 	if err != nil || found > 0 {

@@ -1,7 +1,7 @@
 // Package modeltest is a server of language models for tests. It speaks Anthropic's
 // Messages, OpenAI's Responses and Chat Completions, and Gemini's generateContent,
-// streamed or whole, and answers what a script says. Steps is a script for the coding
-// agents, each of which has tools of its own.
+// streamed or whole, and answers by a script. Steps is a script for the coding
+// agents, which have tools of their own.
 package modeltest
 
 import (
