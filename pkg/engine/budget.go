@@ -78,7 +78,7 @@ func (e *Engine) park(ctx context.Context, w *workflowLock, def *workflow.Defini
 	return err
 }
 
-// errHeld says that work was parked in place of its claim.
+// errHeld means that work was parked in place of its claim.
 var errHeld = errors.New("the work is parked")
 
 // noBudget bounds nothing.

@@ -115,7 +115,7 @@ type Outcome struct {
 	Free      time.Time         // of a claim that was refused as held: when to ask again
 }
 
-// ErrNoWork says that an agent that waited for work gets none: its time is over, or
+// ErrNoWork means that an agent that waited for work gets none: its time is over, or
 // there is work in the queue of its role.
 var ErrNoWork = dispatch.ErrNoWork
 

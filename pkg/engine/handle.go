@@ -163,7 +163,7 @@ func (e *Engine) target(ctx context.Context, nameOrHash string) (*workflow.Defin
 // progress, so a caller that gets there shares the instance with a crowd.
 const maxAttempts = 1000
 
-// ErrContended says that a command lost every attempt to other writers.
+// ErrContended means that a command lost every attempt to other writers.
 var ErrContended = errors.New("too many writers on one instance")
 
 // contended returns the error of the last attempt.
@@ -218,7 +218,7 @@ func leaseEnd(in instance.Instance) time.Time {
 	return in.Claim.Lease
 }
 
-// ErrBehind says that a claim names work that the log does not have yet, as the server
+// ErrBehind means that a claim names work that the log does not have yet, as the server
 // that was asked knows it.
 var ErrBehind = errors.New("the log is behind")
 

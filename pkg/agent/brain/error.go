@@ -13,7 +13,7 @@ var ErrInfrastructure = errors.New("infrastructure fault")
 // name, a payment. People are asked at once, and nothing is tried again.
 var ErrUnusable = errors.New("the brain cannot be used")
 
-// ErrBudget says that nothing more may be spent on the work.
+// ErrBudget means that nothing more may be spent on the work.
 var ErrBudget = errors.New("the budget is spent")
 
 // SpentError is an ErrBudget of a budget that is not the instance's alone, such as a day's:

@@ -18,7 +18,7 @@ type Watched interface {
 type Watcher interface {
 	// Check returns in words why the outcome would not be taken; nil if it would.
 	Check(ctx context.Context, out Outcome) error
-	// Spend records a cost. An error that wraps ErrBudget says that no more may be spent.
+	// Spend records a cost. An error that wraps ErrBudget means that no more may be spent.
 	Spend(ctx context.Context, cost instance.Cost) error
 	// Progress tells people what is going on, on one line.
 	Progress(format string, args ...any)

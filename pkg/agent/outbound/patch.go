@@ -47,7 +47,7 @@ func (s *patchScanner) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// take adds a piece of a line. whole says that it ends the line.
+// take adds a piece of a line. whole means that it ends the line.
 func (s *patchScanner) take(piece []byte, whole bool) {
 	switch {
 	case s.added:

@@ -28,7 +28,7 @@ type Brains struct {
 	servers mcp.Servers       // whose tools its models are given
 }
 
-// ErrNoBrain says that a role was given nothing to think with.
+// ErrNoBrain means that a role was given nothing to think with.
 var ErrNoBrain = errors.New("no brain")
 
 // For returns the brain of a state whose work is w. That is the state's own, the rule of a
@@ -46,7 +46,7 @@ func (b Brains) For(state string, w workflow.WorkSpec) (brain.Brain, error) {
 	return b.Default, nil
 }
 
-// errForbidden says that the configuration of the repository permits no brain of the role.
+// errForbidden means that the configuration of the repository permits no brain of the role.
 var errForbidden = errors.New("the configuration of the repository does not permit it")
 
 // Permitted returns the brain of a state as For does, if the configuration of the

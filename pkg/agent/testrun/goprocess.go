@@ -102,7 +102,7 @@ func (g goFile) reach(d *ast.FuncDecl) int {
 	return g.count(d, true)
 }
 
-// count counts below a node. loaded says that it runs when the package is loaded.
+// count counts below a node. loaded means that it runs when the package is loaded.
 func (g goFile) count(node ast.Node, loaded bool) (n int) {
 	ast.Inspect(node, func(node ast.Node) bool {
 		switch x := node.(type) {

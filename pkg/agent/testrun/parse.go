@@ -8,7 +8,7 @@ import (
 )
 
 // parse parses the output of a test run. A command may run several tools, so every
-// parser gets all of it, and matches only lines of its own format. ended says that
+// parser gets all of it, and matches only lines of its own format. ended means that
 // the command ended by itself.
 func parse(events *goEvents, out string, ended bool) report {
 	r := events.report(ended).sealed()

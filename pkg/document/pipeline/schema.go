@@ -17,7 +17,7 @@ var schema []byte
 // Schema is the JSON Schema of the document, draft 2020-12.
 func Schema() []byte { return bytes.Clone(schema) }
 
-// ErrInvalid says that a text is not the document, or not the section, that it
+// ErrInvalid means that a text is not the document, or not the section, that it
 // should be; the error names the field.
 var ErrInvalid = errors.New("invalid document")
 

@@ -2,7 +2,7 @@ package pipeline
 
 import "strings"
 
-// Triage says whether the issue is one for the pipeline.
+// Triage is whether the issue is one for the pipeline.
 type Triage struct {
 	Completed       bool    `json:"completed"`
 	Scope           string  `json:"scope"`      // SMALL, MEDIUM or LARGE

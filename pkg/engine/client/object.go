@@ -22,7 +22,7 @@ type Holder struct {
 	Token                 uint32
 }
 
-// ErrObject says that an object did not come, or was not taken, as it is.
+// ErrObject means that an object did not come, or was not taken, as it is.
 var ErrObject = errors.New("the object is not whole")
 
 // putPart is how many bytes of an object go in one request, if the server takes that many.

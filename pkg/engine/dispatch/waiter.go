@@ -8,7 +8,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
-// ErrNoWork says that an agent that waited for work gets none: its time is over, or
+// ErrNoWork means that an agent that waited for work gets none: its time is over, or
 // there is work in the queue of its role.
 var ErrNoWork = errors.New("no work")
 

@@ -23,7 +23,7 @@ type Snapshots struct {
 // NewSnapshots returns a store without a snapshot.
 func NewSnapshots() *Snapshots { return &Snapshots{Parts: map[string][]byte{}} }
 
-// Config says that snapshots are kept here.
+// Config returns the configuration of snapshots that are kept here.
 func (s *Snapshots) Config(log string, every uint64, ignored func(error)) *snapshot.Config {
 	return &snapshot.Config{Index: (*memoryIndex)(s), Parts: (*memoryParts)(s), Log: log, Every: every, Ignored: ignored}
 }

@@ -10,7 +10,7 @@ import (
 // Store is the log. All methods are safe for concurrent use.
 type Store interface {
 	// Append stores c if c.Prev is still the instance's newest commit and
-	// returns its sequence. ErrConflict says that another commit came first. A
+	// returns its sequence. ErrConflict means that another commit came first. A
 	// retried append whose reply was lost is recognised by its ID and Chain, and
 	// returns the first sequence. An ID of another commit is ErrDuplicate.
 	// ErrInvalid and ErrTooLarge say that c can never be stored. After any other

@@ -56,7 +56,7 @@ type Claimed struct {
 	Agent  string
 	Lease  time.Time
 	Lapsed string
-	// Direct says that the commit that dispatched the work claimed it for a waiting
+	// Direct means that the commit that dispatched the work claimed it for a waiting
 	// agent: no queue delivers it.
 	Direct bool
 }

@@ -7,14 +7,14 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
 
-// Expire says that the stay that began with commit Entered reached the deadline of
+// Expire means that the stay that began with commit Entered reached the deadline of
 // Level. Decide checks it against the command's time.
 type Expire struct {
 	Entered uint64
 	Level   workflow.Level
 }
 
-// TimedOut says that a stay reached a deadline.
+// TimedOut means that a stay reached a deadline.
 type TimedOut struct {
 	State string
 	Level workflow.Level

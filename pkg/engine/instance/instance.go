@@ -140,7 +140,7 @@ type Escalation struct {
 	By            string    `json:"by,omitempty"`
 }
 
-// Parked says that the owner of the state has nothing to do before Until or, if
+// Parked means that the owner of the state has nothing to do before Until or, if
 // Until is zero, before the next event.
 type Parked struct {
 	Until    time.Time
@@ -226,9 +226,9 @@ type Question struct {
 	Answer   string    `json:"answer,omitempty"`
 	By       string    `json:"by,omitempty"`
 
-	// Withdrawn says that the instance moved before the role answered.
+	// Withdrawn means that the instance moved before the role answered.
 	Withdrawn bool `json:"withdrawn,omitempty"`
-	// RunOnly says that nothing is asked for but what the work runs, on the code as it is.
+	// RunOnly means that nothing is asked for but what the work runs, on the code as it is.
 	RunOnly bool `json:"run_only,omitempty"`
 }
 

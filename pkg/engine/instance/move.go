@@ -9,7 +9,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
 
-// ProposalRefused says that the table does not permit the next state that a result proposed.
+// ProposalRefused means that the table does not permit the next state that a result proposed.
 type ProposalRefused struct {
 	From      string
 	Proposed  string
@@ -18,7 +18,7 @@ type ProposalRefused struct {
 
 func (ProposalRefused) apply(*Instance, Commit) {} // recorded for people
 
-// GateRefused says that a quality gate changed the target of a move.
+// GateRefused means that a quality gate changed the target of a move.
 type GateRefused struct {
 	Gate    string
 	Wanted  string

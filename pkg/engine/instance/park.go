@@ -9,12 +9,12 @@ import (
 // Wake ends a park at its time Until and dispatches the work.
 type Wake struct{ Until time.Time }
 
-// ParkedUntil says that the owner has nothing to do until a time or the next event.
+// ParkedUntil means that the owner has nothing to do until a time or the next event.
 type ParkedUntil struct {
 	State  string
 	Until  time.Time // zero: until the next event
 	Reason string
-	// Standing says that the park ends when the always rule that made it no longer holds.
+	// Standing means that the park ends when the always rule that made it no longer holds.
 	Standing bool
 	WaitsFor Wait
 }
@@ -23,7 +23,7 @@ func (e ParkedUntil) apply(in *Instance, _ Commit) {
 	in.Parked = &Parked{e.Until, e.Reason, e.Standing, e.waitsFor()}
 }
 
-// Woken says that something happened under a live claim: the owner must look again.
+// Woken means that something happened under a live claim: the owner must look again.
 type Woken struct{ Reason string }
 
 func (Woken) apply(in *Instance, _ Commit) {

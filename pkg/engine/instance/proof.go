@@ -7,7 +7,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
 
-// Proof says whether tests show that a piece of work does what its issue asks. All views
+// Proof is whether tests show that a piece of work does what its issue asks. All views
 // and all services read it, and none reads evidence for it.
 type Proof struct {
 	Shown     bool

@@ -11,7 +11,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
 
-// StatementRefused says that a role, or a signal, gave something that the definition
+// StatementRefused means that a role, or a signal, gave something that the definition
 // does not let it give. It was set aside: no guard sees it.
 type StatementRefused struct {
 	What      string   // RefusedEvidence, RefusedVar, RefusedAnswer, RefusedAuthor or RefusedChange

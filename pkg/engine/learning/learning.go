@@ -47,7 +47,7 @@ func Repo(id string) (repo string, ok bool) {
 	return repo, ok && repo != ""
 }
 
-// State says whether a learning counts.
+// State is whether a learning counts.
 type State string
 
 const (

@@ -100,7 +100,7 @@ func (l *Ledger) Begin() {
 	l.begun = true
 }
 
-// CaughtUp says that Note was given all commits of the day that there were.
+// CaughtUp records that Note was given all commits of the day that there were.
 func (l *Ledger) CaughtUp() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -59,7 +59,7 @@ func (k *Checker) gapAt(seq uint64) *gap {
 	return nil
 }
 
-// ReadTo says that the log has been read, and that it once reached at least last.
+// ReadTo records that the log has been read, and that it once reached at least last.
 func (k *Checker) ReadTo(last uint64) {
 	if last > k.lastSeq {
 		k.gaps = append(k.gaps, &gap{k.lastSeq + 1, last, k.newest, position{}, map[string]bool{}})
@@ -70,7 +70,7 @@ func (k *Checker) ReadTo(last uint64) {
 // HasGaps reports whether any sequence is missing so far.
 func (k *Checker) HasGaps() bool { return len(k.gaps) > 0 }
 
-// HasCommit says that, by a source other than the log, an instance has a commit at
+// HasCommit means that, by a source other than the log, an instance has a commit at
 // a sequence. If that is missing, the gap is attributed to the instance.
 func (k *Checker) HasCommit(instance string, seq uint64) {
 	if g := k.gapAt(seq); g != nil {
@@ -78,7 +78,7 @@ func (k *Checker) HasCommit(instance string, seq uint64) {
 	}
 }
 
-// HasCommits says that, by a source other than the log, there are n messages on an
+// HasCommits records that, by a source other than the log, there are n messages on an
 // instance's subjects. If fewer were read, the gaps after its newest commit are
 // attributed to it.
 func (k *Checker) HasCommits(instance string, n int) {

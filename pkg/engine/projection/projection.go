@@ -205,7 +205,7 @@ func (p *Projection) List(ctx context.Context, keep func(instance.Instance) bool
 	return p.states.list(keep), nil
 }
 
-// order says whether a definition has an order of claims.
+// order is whether a definition has an order of claims.
 type order int
 
 const (

@@ -17,7 +17,7 @@ import (
 // replaced.
 const maxTries = 3
 
-// errUnfit says that the log does not go on from the snapshot.
+// errUnfit means that the log does not go on from the snapshot.
 var errUnfit = errors.New("the log does not go on from the snapshot")
 
 // restore loads the live instances of the newest snapshot and returns its description,

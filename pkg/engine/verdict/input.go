@@ -27,7 +27,7 @@ type Input struct {
 	Listed   []string  // the tests that the base's runner lists; empty: it cannot list them
 	Accepted []Accepted
 
-	// Whole says that the tests cannot be run by name: each run is of all tests.
+	// Whole means that the tests cannot be run by name: each run is of all tests.
 	Whole bool
 	// FlakeRuns is how often a red test is run again before it is believed; 0: never.
 	FlakeRuns int
@@ -120,7 +120,7 @@ func at(whole string, runs []Run, proof bool) place {
 	return p
 }
 
-// with returns the history with one more outcome. whole says that the run was of all tests.
+// with returns the history with one more outcome. whole means that the run was of all tests.
 func (h history) with(t Test, whole bool) history {
 	if h.fail == 0 {
 		h.last = t

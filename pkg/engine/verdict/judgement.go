@@ -10,7 +10,7 @@ type Judgement struct {
 	Base   string `json:"base,omitempty"`   // the commit before the change
 	Change string `json:"change,omitempty"` // the commit that is judged
 
-	// Shown says that at least one test failed on the base and passes on the change, each
+	// Shown means that at least one test failed on the base and passes on the change, each
 	// twice, and that its failure on the base was an assertion. Tests has them.
 	Shown bool        `json:"shown"`
 	Tests []ShownTest `json:"tests,omitempty"`

@@ -9,7 +9,7 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// ErrBatch says that what was received is not a Batch or a BatchReply.
+// ErrBatch means that what was received is not a Batch or a BatchReply.
 var ErrBatch = errors.New("not a batch")
 
 // Batch encodes a Batch of encoded Commands.

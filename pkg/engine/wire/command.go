@@ -12,7 +12,7 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// ErrMismatch says that a command came on another command's subject.
+// ErrMismatch means that a command came on another command's subject.
 var ErrMismatch = errors.New("the command does not belong on this subject")
 
 // Action decodes what a command asks for, and the name it is sent under. role

@@ -67,7 +67,7 @@ type Header struct {
 
 var errNoID = errors.New("an instance of the snapshot has no id")
 
-// Headers decodes the headers of encoded LiveInstances. An error says that the
+// Headers decodes the headers of encoded LiveInstances. An error means that the
 // block is damaged.
 func Headers(block []byte) ([]Header, error) {
 	encoded := new(pb.EncodedInstances)

@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// ErrFalseHash says that a source is kept under a hash that is not its own: it was
+// ErrFalseHash means that a source is kept under a hash that is not its own: it was
 // exchanged, and is not to be used.
 var ErrFalseHash = errors.New("it is kept under a false hash")
 

@@ -115,7 +115,7 @@ func (w WorkSpec) phrases(mark func(string) string) string {
 	return strings.Join(said, ", ")
 }
 
-// WorkOf returns what the work of the role in the state is. Asked says that the
+// WorkOf returns what the work of the role in the state is. Asked means that the
 // role does not work in the state, but answers a question of the role that does.
 func (d *Definition) WorkOf(state, role string, asked bool) WorkSpec {
 	s, _ := d.State(state)

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// ErrRepository says that a repository is not one of those that the service serves.
+// ErrRepository means that a repository is not one of those that the service serves.
 var ErrRepository = errors.New("repository is not served here")
 
 // Installed is the word for all that the App is installed on.

@@ -46,7 +46,7 @@ func (r Resolved) Of(list Repositories) (all []forge.Listed) {
 	return slices.Compact(all)
 }
 
-// ErrNeedsApp says that Installed was given, and the credentials are no App's.
+// ErrNeedsApp means that Installed was given, and the credentials are no App's.
 var ErrNeedsApp = errors.New("--repo " + Installed + " takes a GitHub App; with a token name the owner, such as acme/*")
 
 // Permitted returns an error if the list is wrong, or takes an App and the forge is worked on

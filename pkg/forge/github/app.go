@@ -51,7 +51,7 @@ func (a App) key() ([]byte, error) {
 	return []byte(text), nil
 }
 
-// errNotInstalled says that nobody has installed the App on what a request is about.
+// errNotInstalled means that nobody has installed the App on what a request is about.
 var errNotInstalled = errors.New("the App is not installed")
 
 // installations are the credentials of an App.

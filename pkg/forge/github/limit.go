@@ -19,7 +19,7 @@ const (
 )
 
 // limitOf returns the limit that an answer says is reached, nil if it says none. again is
-// how many limits without a time came right before this one. primary says that it is the
+// how many limits without a time came right before this one. primary means that it is the
 // one on requests an hour; it is of one resource, and every other limit is of all.
 func limitOf(status int, header http.Header, body []byte, again int, now time.Time) (limit *forge.RateLimit, primary bool) {
 	if status != http.StatusForbidden && status != http.StatusTooManyRequests {

@@ -36,7 +36,7 @@ type Config struct {
 	// Lagging is how many lists do not show yet what the same account has created, as if
 	// they were read from a replica.
 	Lagging int
-	// Late says whether a list, issues or comments, does not show what is of the issue yet;
+	// Late is whether a list, issues or comments, does not show what is of the issue yet;
 	// nil: it shows everything.
 	Late func(list string, issue int64) bool
 	// Stale says how old the state is that a list is read from; nil: it is the newest.

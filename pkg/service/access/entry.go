@@ -23,7 +23,7 @@ type Entry struct {
 // Shared is the Entry of a server without accounts: whoever reaches it is the orchestrator.
 func Shared() Entry { return Entry{shared: true} }
 
-// ErrOldAccounts says that NATS has accounts that an older version wrote. The server then
+// ErrOldAccounts means that NATS has accounts that an older version wrote. The server then
 // names the requester in a header alone, which the requester can forge.
 var ErrOldAccounts = errors.New("NATS has accounts of an older version, under which a request can pretend to come from another account: " +
 	"stop the orchestrators, run signalbox auth upgrade, and reload nats-server (nats-server --signal reload)")

@@ -25,7 +25,7 @@ func JetStream(ctx context.Context, nc *nats.Conn) (jetstream.JetStream, error) 
 	return over(nc, account)
 }
 
-// ErrOther says that a service was given the key of another party.
+// ErrOther means that a service was given the key of another party.
 var ErrOther = errors.New("this key is another's")
 
 // JetStreamAs returns JetStream for a service, as JetStream does. It is ErrOther on the

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// ErrStopped says that the store could not write, as on a full disk, and writes nothing more
+// ErrStopped means that the store could not write, as on a full disk, and writes nothing more
 // until the process starts again.
 var ErrStopped = errors.New("the store could not write, and writes nothing until this is started again; nothing that was acknowledged is lost")
 

@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// ErrExposed says that others than this machine could reach a server without TLS or
+// ErrExposed means that others than this machine could reach a server without TLS or
 // without a token.
 var ErrExposed = errors.New("it is reached from other machines without TLS and a token")
 
-// ErrSecurity says that the certificate, its key or the token cannot be used.
+// ErrSecurity means that the certificate, its key or the token cannot be used.
 var ErrSecurity = errors.New("TLS")
 
 // Security is how a server is protected.

@@ -59,7 +59,7 @@ type inForce struct {
 	wrong     error
 	wrongFile located
 	wrongHash string // of that file
-	// never says that there was no right file yet, and the first one is wrong.
+	// never means that there was no right file yet, and the first one is wrong.
 	never bool
 }
 

@@ -109,7 +109,7 @@ func readDelivery(event, id string, body []byte) (delivery, error) {
 	return d, nil
 }
 
-// errDelivery says that a delivery is not of the form that its event has.
+// errDelivery means that a delivery is not of the form that its event has.
 var errDelivery = errors.New("not a delivery of this event")
 
 // nowhere returns what is missing if the event is of a repository, and the delivery is not.

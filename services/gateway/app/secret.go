@@ -24,7 +24,7 @@ type secrets struct {
 	good []string // of the file, as it was last read without an error
 }
 
-// errNoSecret says that there is nothing to check signatures with.
+// errNoSecret means that there is nothing to check signatures with.
 var errNoSecret = errors.New("deliveries are taken only with a secret: give --webhook-secret-file, or the variable SIGNALBOX_WEBHOOK_SECRET")
 
 // read returns the secrets. It is errNoSecret if there are none.

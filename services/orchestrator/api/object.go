@@ -38,9 +38,9 @@ type Upload interface {
 }
 
 var (
-	// ErrNoObject says that there is no object of a name.
+	// ErrNoObject means that there is no object of a name.
 	ErrNoObject = errors.New("no such object")
-	// ErrOtherContent says that what was uploaded does not have its hash.
+	// ErrOtherContent means that what was uploaded does not have its hash.
 	ErrOtherContent = errors.New("the content has another hash")
 )
 

@@ -44,7 +44,7 @@ type Settings struct {
 	MaxDeliver  int           `name:"max-deliver" default:"50" help:"How often one piece of work is handed out before it is a dead letter."`
 	Budget      []string      `name:"budget" sep:"none" placeholder:"[repo=OWNER/NAME,][role=ROLE,]day=AMOUNT" help:"What a day (UTC) may cost, of one repository (or a pattern, acme/*) or role or of all: 20usd, 500000tokens or 8h of steps. When that is spent, work rests until the day ends. May be repeated."`
 
-	// AgentsEnd says that the agents end with the orchestrator, as those of one process do: no
+	// AgentsEnd means that the agents end with the orchestrator, as those of one process do: no
 	// lease is prolonged after a start.
 	AgentsEnd bool `kong:"-"`
 }

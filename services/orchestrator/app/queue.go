@@ -158,7 +158,7 @@ type unserved struct {
 	roles map[string]uint64 // by role, how much work waits
 }
 
-// note takes in how a queue is. served says that an agent waits at it, or has work of it.
+// note takes in how a queue is. served means that an agent waits at it, or has work of it.
 func (u *unserved) note(role string, pending uint64, served bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

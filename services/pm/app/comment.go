@@ -33,7 +33,7 @@ func (h *handler) post(ctx context.Context, name string, issue instance.Issue, k
 const questionKey = "questions-"
 
 // ask posts the open questions. If a comment of ours has them all already, ask edits it
-// in place of posting: people are asked once. before says that the comment asked for just
+// in place of posting: people are asked once. before means that the comment asked for just
 // these: since then nothing was answered, and nothing more is asked.
 func (h *handler) ask(ctx context.Context, name string, issue instance.Issue, attempt int, open []instance.Question,
 	body string) (c forge.Comment, before bool, err error) {

@@ -19,7 +19,7 @@ type diffCommand struct {
 	Attempt int `name:"attempt" env:"-" placeholder:"N" help:"Only what the Nth change adds, from 1."`
 }
 
-// errNoChange says that there is no change to show.
+// errNoChange means that there is no change to show.
 var errNoChange = errors.New("no such change")
 
 // maxDiff is how many bytes of a diff are printed.

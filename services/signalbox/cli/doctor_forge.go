@@ -131,7 +131,7 @@ func (e *checkup) resolved(ctx context.Context, client *github.Client, list forg
 	return repos, err
 }
 
-// configurationOf says whether the configuration of the repository can be read, and is right.
+// configurationOf reports whether the configuration of the repository can be read, and is right.
 func configurationOf(ctx context.Context, client *github.Client, repo string) finding {
 	unread := func(err error) finding {
 		return finding{"", worry, fmt.Sprintf("%s: it cannot be read, so the operator's values count: %v", repo, err),

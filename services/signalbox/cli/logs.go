@@ -25,7 +25,7 @@ type logsCommand struct {
 	Follow  bool   `name:"follow" short:"f" env:"-" help:"Print the steps to come as well, until the instance closes."`
 }
 
-// errNoStep says that no step is asked for.
+// errNoStep means that no step is asked for.
 var errNoStep = errors.New("no such step")
 
 // Run prints what was said in the steps of an instance: what a brain was asked, what it

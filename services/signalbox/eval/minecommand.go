@@ -140,7 +140,7 @@ func (c Mine) print(env *term.Env, cases []Case, all []dropped, took time.Durati
 	return nil
 }
 
-// advice says whether the cases are enough to tell brains apart, and how to get more and
+// advice reports whether the cases are enough to tell brains apart, and how to get more and
 // better ones.
 func (c Mine) advice(cases int, dropped map[string]int) (lines []string) {
 	if needed := casesFor(usualSplit); cases < needed {

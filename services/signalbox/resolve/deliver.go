@@ -30,7 +30,7 @@ type remote struct {
 	repo string // owner/name, if the URL has that form
 }
 
-// ErrNoRemote says that the repository has nowhere to be pushed to.
+// ErrNoRemote means that the repository has nowhere to be pushed to.
 var ErrNoRemote = errors.New("the repository has no remote: git remote add origin URL")
 
 var (

@@ -110,7 +110,7 @@ func text(about string) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "string", MaxLength: &most, Description: about}
 }
 
-// errArguments says that a call does not fit the schema of its tool.
+// errArguments means that a call does not fit the schema of its tool.
 var errArguments = errors.New("the arguments do not fit the tool")
 
 // line returns the command line of a call, and its standard input. No value in it can be

@@ -18,7 +18,7 @@ const Path = "/mcp"
 // maxRequest limits the bytes of a request.
 const maxRequest = 1 << 20
 
-// ErrNoToken says that a server over HTTP has no token: whoever reaches it acts as who
+// ErrNoToken means that a server over HTTP has no token: whoever reaches it acts as who
 // runs it.
 var ErrNoToken = errors.New("it needs a token")
 

@@ -30,7 +30,7 @@ type Seal struct {
 	New  uint64    `json:"new,omitempty"` // up to which it is sealed now; 0: as before
 }
 
-// String says that the seal holds, and that it was renewed.
+// String reports that the seal holds, and that it was renewed.
 func (s Seal) String() string {
 	text := "none before"
 	if s.Seq > 0 {

@@ -35,7 +35,7 @@ type Explanation struct {
 	Gates     []Rule              `json:"gates"`
 	Limits    []Rule              `json:"limits"`
 	Checks    []Check             `json:"checks"` // evidence that guards may read
-	// Proof says whether tests show the change to be a solution; empty: there is no change.
+	// Proof is whether tests show the change to be a solution; empty: there is no change.
 	Proof  string `json:"proof"`
 	Failed string `json:"failed"` // what failed last, with the first lines of it; empty: nothing did
 	// Templates are those of prompts that are not used, because something is wrong with them.

@@ -63,7 +63,7 @@ func (a *authorized) RoundTrip(r *http.Request) (*http.Response, error) {
 // maxAnswer limits the bytes of an answer over HTTP.
 const maxAnswer = 8 << 20
 
-// errLong says that an answer is too long.
+// errLong means that an answer is too long.
 var errLong = errors.New("the answer is longer than 8 MiB")
 
 // limited is the body of an answer.

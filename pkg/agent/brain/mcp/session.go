@@ -130,7 +130,7 @@ func (s Server) connect(ctx context.Context, p Place) (*connection, error) {
 	return c, caused(within, err)
 }
 
-// errLate says that a limit of time has ended the wait for a server.
+// errLate means that a limit of time has ended the wait for a server.
 var errLate = errors.New("it did not answer")
 
 // caused returns the cause of the context's end in place of what follows from it.

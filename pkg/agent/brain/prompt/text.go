@@ -19,7 +19,7 @@ const (
 	maxLine = 1000
 )
 
-// errTooLarge says that a template writes too much.
+// errTooLarge means that a template writes too much.
 var errTooLarge = fmt.Errorf("the prompt is larger than %d bytes", maxPage)
 
 // errWhole means that a template prints a struct or a list with texts in it, whose marks
@@ -117,7 +117,7 @@ func readable(text string) string { return strings.TrimSpace(sanitize.Terminal(t
 // maxSteps limits the parts of a template that are executed, each as often as it is.
 const maxSteps = 50_000
 
-// errTooLong says that a template loops.
+// errTooLong means that a template loops.
 var errTooLong = errors.New("it takes too long: a loop, or a template that calls itself")
 
 // step counts the parts of the template. It is called at the beginning of each.

@@ -14,7 +14,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
 
-// ErrEffect says that a state asks for an action that is no judgement by rule. The PM's
+// ErrEffect means that a state asks for an action that is no judgement by rule. The PM's
 // service makes effects outside, and knows no other action.
 var ErrEffect = errors.New("the PM cannot judge this by rule")
 
@@ -53,7 +53,7 @@ func takeUp(a brain.Assignment) instance.Result {
 	return instance.Result{Status: instance.Success, ConfidenceScore: 1, Summary: "Taken up."}
 }
 
-// askQuestions says whether asking people can help.
+// askQuestions reports whether asking people can help.
 func askQuestions(a brain.Assignment) instance.Result {
 	if n := len(openOf(a.Questions)); n > 0 {
 		return instance.Result{Status: instance.Success, ConfidenceScore: 1, Summary: fmt.Sprintf("Open questions: %d.", n)}

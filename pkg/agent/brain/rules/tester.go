@@ -19,7 +19,7 @@ import (
 // relies on those that the repository has, and says so.
 type Tester struct{}
 
-// ErrNoEvidence says that the tests were to be judged and were not run.
+// ErrNoEvidence means that the tests were to be judged and were not run.
 var ErrNoEvidence = errors.New("no test evidence to judge")
 
 // reliance is how sure the tester is that tests it did not write cover the issue.

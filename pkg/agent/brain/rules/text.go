@@ -53,7 +53,7 @@ func Fill(name, text string, data any) string {
 
 var blankLines = lazyregexp.New(`\n{3,}`)
 
-// proven says whether a test shows the work to be right: the first line of how it was tested.
+// proven is whether a test shows the work to be right: the first line of how it was tested.
 func proven(p instance.Proof) string {
 	switch {
 	case p.Shown:

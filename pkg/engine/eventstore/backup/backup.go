@@ -74,7 +74,7 @@ type Object struct {
 
 const manifestFile = "manifest.json"
 
-// Load reads the manifest of a backup. An error that is fs.ErrNotExist says that
+// Load reads the manifest of a backup. An error that is fs.ErrNotExist means that
 // there is none.
 func Load(dir string) (Manifest, error) {
 	var m Manifest

@@ -16,7 +16,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/subject"
 )
 
-// ErrNoLog says that the server has no log, and that there is no watermark of one.
+// ErrNoLog means that the server has no log, and that there is no watermark of one.
 var ErrNoLog = errors.New("there is no log")
 
 // Identity is the key of the stream's metadata that identifies the log.
@@ -170,7 +170,7 @@ type Message struct {
 	Data    []byte
 }
 
-// Commit decodes the message. ErrCorrupt says that it is a commit that was damaged. A
+// Commit decodes the message. ErrCorrupt means that it is a commit that was damaged. A
 // foreign message is set aside: Commit.Foreign.
 func (m Message) Commit() (eventstore.Commit, error) {
 	c, err := decode(m.Subject, m.Header, m.Data, m.Seq)
@@ -219,7 +219,7 @@ func mirrored(from uint64, f func(Message) error) func(Message) error {
 	}
 }
 
-// ErrStalled says that a server answers, and delivers nothing of the stream.
+// ErrStalled means that a server answers, and delivers nothing of the stream.
 var ErrStalled = errors.New("nothing is delivered")
 
 func (r *AuditReader) readAll(ctx context.Context, from uint64, f func(Message) error) error {

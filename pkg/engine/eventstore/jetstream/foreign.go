@@ -15,7 +15,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/subject"
 )
 
-// errBlocked says that a foreign message is in the way of an append, and that the
+// errBlocked means that a foreign message is in the way of an append, and that the
 // next try goes round it.
 var errBlocked = errors.New("a message that is no commit came between")
 

@@ -38,7 +38,7 @@ type Config struct {
 	// sent as one batch, which costs one flush. Otherwise a batch costs more than
 	// it saves.
 	Sync time.Duration
-	// Alone says that no other process appends to the log, or only for a moment.
+	// Alone means that no other process appends to the log, or only for a moment.
 	// Then a Read that has caught up takes the store's own commits from memory, and
 	// checks five times a second whether the log has others.
 	Alone bool

@@ -13,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/subject"
 )
 
-// ErrNoMajority says that too few of the NATS servers that keep the log are
+// ErrNoMajority means that too few of the NATS servers that keep the log are
 // reachable, or that they have not elected a leader yet. Nothing is stored until
 // then. It passes when they are back.
 var ErrNoMajority = errors.New("no majority of the NATS servers that keep the log is there, " +

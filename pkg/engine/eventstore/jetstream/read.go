@@ -22,7 +22,7 @@ const (
 	patience  = 3 * time.Second  // how long nothing may come before the reader checks the log's head
 )
 
-// errLost says that a consumer is of no use any more: another continues.
+// errLost means that a consumer is of no use any more: another continues.
 var errLost = errors.New("consumer lost")
 
 // Read implements eventstore.Store. It reads with an ordered consumer of its own:

@@ -24,10 +24,10 @@ const (
 // may be an earlier try of the same append. Only a replicated stream has such.
 var errInFlight = errors.New("another append is under way")
 
-// errInMaking says that the cluster is creating the stream for another process.
+// errInMaking means that the cluster is creating the stream for another process.
 var errInMaking = errors.New("the stream is being made")
 
-// errMute says that a server answers all requests but appends.
+// errMute means that a server answers all requests but appends.
 var errMute = errors.New("the server answers and does not store: if its disk is full, make room and restart it")
 
 // unanswered reports whether a request got no answer in time.

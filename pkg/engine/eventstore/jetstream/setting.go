@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/subject"
 )
 
-// ErrSettings says that a stream has settings under which it can lose, refuse or
+// ErrSettings means that a stream has settings under which it can lose, refuse or
 // reveal what is kept in it.
 var ErrSettings = errors.New("the settings of a stream were changed")
 

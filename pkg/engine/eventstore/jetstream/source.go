@@ -17,7 +17,7 @@ type source struct {
 	delivered uint64 // number of deliveries so far
 }
 
-// commit decodes the next delivery. errLost says that a delivery is missing,
+// commit decodes the next delivery. errLost means that a delivery is missing,
 // ErrCorrupt that a sequence is.
 func (s *source) commit(subj, ack string, h nats.Header, data []byte) (eventstore.Commit, error) {
 	delivery, seq, err := placed(ack)

@@ -49,7 +49,7 @@ func (t *tail) begin(ctx context.Context) spell {
 	return spell{jetstream.NextContext(ctx), cancel, t.from.next}
 }
 
-// commit returns the next commit. errLost says that the consumer is of no use any
+// commit returns the next commit. errLost means that the consumer is of no use any
 // more.
 func (t *tail) commit(ctx context.Context) (eventstore.Commit, error) {
 	m, err := t.await(ctx)

@@ -17,7 +17,7 @@ import (
 	"github.com/nats-io/nuid"
 )
 
-// ErrOtherContent says that what was uploaded does not have the hash it was to have.
+// ErrOtherContent means that what was uploaded does not have the hash it was to have.
 var ErrOtherContent = errors.New("the content has another hash")
 
 // Upload is an object that is stored part by part, in the form of JetStream's object

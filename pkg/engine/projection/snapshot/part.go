@@ -16,7 +16,7 @@ import (
 // blockSize is how many instances a block has: they are encoded and decoded together.
 const blockSize = 256
 
-// ErrDamaged says that a snapshot does not match its checksums, or cannot be decoded.
+// ErrDamaged means that a snapshot does not match its checksums, or cannot be decoded.
 var ErrDamaged = errors.New("the snapshot is damaged")
 
 // putPart writes a part. Its name begins with the sequence of the snapshot that it

@@ -57,7 +57,7 @@ type Store struct {
 // New returns a store that has read nothing yet.
 func New(c Config) *Store { return &Store{Config: c} }
 
-// ErrNone says that there is no snapshot.
+// ErrNone means that there is no snapshot.
 var ErrNone = errors.New("no snapshot")
 
 // Description describes a snapshot: every commit up to Seq is in it, and of some

@@ -23,7 +23,7 @@ type Raw struct {
 	sent int // requests, each with a reply subject of its own
 }
 
-// ErrRefused says that the server ended or refused what was sent, with its error.
+// ErrRefused means that the server ended or refused what was sent, with its error.
 var ErrRefused = errors.New("the server refused it")
 
 // Raw connects as a party.
