@@ -25,13 +25,13 @@ import (
 // Definitions finds lifecycles. The error for a name without one is workflow.ErrUnknown.
 type Definitions interface {
 	// Named returns the definition new instances of the name open with; the
-	// error says which names there are.
+	// error lists the known names.
 	Named(name string) (*workflow.Definition, error)
 	// Hashed returns the definition of that content hash.
 	Hashed(ctx context.Context, hash string) (*workflow.Definition, error)
 }
 
-// Config says what an Engine works with.
+// Config has the parts that an Engine works with.
 type Config struct {
 	Store       eventstore.Store
 	Definitions Definitions

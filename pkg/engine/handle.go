@@ -171,7 +171,7 @@ func contended(what string) error {
 	return fmt.Errorf("%s: %w: %d tries", what, ErrContended, maxAttempts)
 }
 
-// result says what to do after an attempt that failed.
+// result is the next step after an attempt that failed.
 type result int
 
 const (
@@ -181,7 +181,7 @@ const (
 	outdated                // another writer was first, or the refusal was of an old state: try again
 )
 
-// classify says what to do after an attempt on state s failed, and returns the error
+// classify returns the next step after an attempt on state s failed, and returns the error
 // that is to be returned.
 func (e *Engine) classify(ctx context.Context, s *projection.State, id string, err error) (result, error) {
 	switch {

@@ -44,7 +44,7 @@ type CheckRun struct {
 
 	Suite    int64  // that the run is of; 0 if unknown
 	Workflow string // of Actions, where several suites have runs of the name; else empty
-	// WorkflowUnread says why the workflow could not be read where it is needed.
+	// WorkflowUnread is why the workflow could not be read where it is needed.
 	WorkflowUnread string
 	Older          int // runs of the check in older suites, which do not count
 }

@@ -71,7 +71,7 @@ func permitted(patterns []string, name string) bool {
 	return slices.Contains(patterns, "*") || slices.Contains(patterns, name)
 }
 
-// wrongPolicy says what is wrong with a value under every definition that has the policy.
+// wrongPolicy returns the fault of a value under every definition that has the policy.
 func wrongPolicy(defs []*workflow.Definition, name, value string) (text, meant string) {
 	var known []string
 	found := false

@@ -108,7 +108,7 @@ func (r *reader) top() map[string]take {
 	}
 }
 
-// elsewhere says where a key belongs that people may look for in this file.
+// elsewhere names the place of a key that people may look for in this file.
 func elsewhere(key string) string {
 	switch key {
 	case "test", "setup", "lint", "type_check":

@@ -61,7 +61,7 @@ func (b budget) err() error {
 	return fmt.Errorf("%w: %s", brain.ErrBudget, b)
 }
 
-// String says what was spent of what.
+// String returns the spent part of the budget.
 func (b budget) String() string {
 	var parts []string
 	if b.usd > 0 {

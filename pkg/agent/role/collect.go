@@ -156,7 +156,7 @@ func (s step) mayBeFlake() bool {
 	})
 }
 
-// stillOpen says what kept the work from being accepted before, "" if nothing did.
+// stillOpen returns the obstacle that kept the work from being accepted before, "" if nothing did.
 func (s step) stillOpen() string {
 	for _, ev := range s.job.Evidence {
 		if ev.Name == testrun.Acceptance && s.asks.Runs == workflow.RunsCriteria && ev.EffectiveVerdict() == instance.VerdictFail {

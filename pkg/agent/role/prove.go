@@ -74,7 +74,7 @@ func (s step) accept(ctx context.Context, r instance.Result) (instance.Result, e
 	return r, nil
 }
 
-// notAccepted says what keeps work from being accepted.
+// notAccepted returns the obstacle that keeps work from being accepted.
 func notAccepted(ev instance.Evidence) string {
 	if strings.HasPrefix(ev.Output, testrun.ErrNoTests.Error()) {
 		return "no acceptance criterion is a command, so the repository's tests are the criterion: " + ev.Output

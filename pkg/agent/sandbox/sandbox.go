@@ -16,7 +16,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/sandbox/confine"
 )
 
-// Mode says how a command is confined.
+// Mode is how a command is confined.
 type Mode string
 
 const (

@@ -143,7 +143,7 @@ func writes(file string) string {
 	return "python3 -m pip install --no-deps --editable ."
 }
 
-// install says how the dependencies of a tree are installed.
+// install returns how the dependencies of a tree are installed.
 func install(tree fs.FS, name string) string {
 	if way, ok := findInstall(tree); ok {
 		return fmt.Sprintf("Install what %s names: add to %s: setup: {command: %q}, and allow the hosts of its registry with --egress HOST",

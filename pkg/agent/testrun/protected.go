@@ -13,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
-// Kind says what a file of a repository is to its tests.
+// Kind is the role of a repository's file for its tests.
 type Kind string
 
 const (
@@ -56,7 +56,7 @@ func KindOf(name string, content []byte) Kind {
 	return Product
 }
 
-// Judges says which files of a repository decide whether a change is right: those that a
+// Judges has the files of a repository that decide whether a change is right: those that a
 // runner collects, those that steer one, and those that the configuration of the base names.
 // All others are judged, whatever their names suggest.
 type Judges struct {

@@ -40,7 +40,7 @@ const (
 // taken reports whether the work is taken from there.
 func (a aside) taken() bool { return a == stashed || a == branched }
 
-// String says what became of it; "" if there was nothing.
+// String describes its outcome; "" if there was nothing.
 func (a aside) String() string {
 	switch a {
 	case stashed:
@@ -53,7 +53,7 @@ func (a aside) String() string {
 	return ""
 }
 
-// Aside says what became of work that the program left apart from the files of its tree, such as in
+// Aside describes the outcome of work that the program left apart from the files of its tree, such as in
 // a stash; "" if it left none. It is of the newest look at the tree.
 func (t *Tree) Aside() string { return t.aside.String() }
 

@@ -91,7 +91,7 @@ func (c *Cache) has(ctx context.Context, name string) bool {
 // reference out.
 var errShallow = errors.New("the history is incomplete: a shallow clone")
 
-// tagging says which tags are fetched with a reference.
+// tagging selects the tags that are fetched with a reference.
 type tagging bool
 
 const (

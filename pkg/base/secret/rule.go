@@ -29,7 +29,7 @@ type rule struct {
 	Allowlists  []allowlist `json:"allowlists"`
 }
 
-// allowlist says what is no credential though it looks like one.
+// allowlist matches texts that look like a credential and are none.
 type allowlist struct {
 	All       bool      `json:"all"`    // all checks have to hold, not one
 	Target    string    `json:"target"` // of the regexes: "" the credential, "match" or "line"

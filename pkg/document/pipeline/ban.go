@@ -17,7 +17,7 @@ var tests = lazyregexp.New(`(^|/)(tests?|spec|__tests__)/|(^|/)test_[^/]*$|_test
 // isTest reports whether a change leaves a file that holds tests.
 func isTest(f work.FileChange) bool { return f.Status != "D" && tests.MatchString(f.Path) }
 
-// Broken says which of the analysis' must_not_do a change does not respect, as far as that
+// Broken returns the analysis' must_not_do that a change does not respect, as far as that
 // can be seen. That is where one says of paths or globs that they must not be touched,
 // deleted or added to. All else is the reviewer's to judge.
 func Broken(a work.Assignment, files []work.FileChange) []string {

@@ -11,7 +11,7 @@ type Triage struct {
 	RejectionReason *string `json:"rejection_reason"`
 }
 
-// Analysis says what has to change, and what must not.
+// Analysis has the changes to make, and the forbidden ones.
 type Analysis struct {
 	Completed       bool            `json:"completed"`
 	Files           List[File]      `json:"files"`
@@ -29,7 +29,7 @@ type File struct {
 	Action  string `json:"action"` // modify, create, delete, …
 }
 
-// TestRequirement says which test the change needs.
+// TestRequirement is the test that the change needs.
 type TestRequirement struct {
 	Required    bool   `json:"required"`
 	Type        string `json:"type"` // regression, unit, …
@@ -54,7 +54,7 @@ func (d Document) testMissing() bool {
 	return d.Analysis.Completed && t.Required && t.Type != existingTest && !d.Writer.TestWritten
 }
 
-// Writer says what was changed.
+// Writer has the changes made.
 type Writer struct {
 	Completed        bool         `json:"completed"`
 	Attempt          int          `json:"attempt"`

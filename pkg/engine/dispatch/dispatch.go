@@ -51,7 +51,7 @@ func New(definitions Definitions, limits []Limit) *Dispatcher {
 	}
 }
 
-// Update says what the state of an instance is now. ordered means that its definition
+// Update sets the present state of an instance. ordered means that its definition
 // may have an order. Call it with the states of an instance in order.
 func (d *Dispatcher) Update(s *projection.State, ordered bool) {
 	d.places.update(s)

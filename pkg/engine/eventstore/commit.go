@@ -38,7 +38,7 @@ const firstTime, lastTime = -62167219200, 253402300799
 // maxHeader is the most characters an ID or a Trace may have.
 const maxHeader = 128
 
-// Check says why c cannot be stored: ErrInvalid or ErrTooLarge. It does not
+// Check returns why c cannot be stored: ErrInvalid or ErrTooLarge. It does not
 // know the previous commit, so it takes any well-formed Chain.
 func (c Commit) Check() error {
 	err := c.event().Check()

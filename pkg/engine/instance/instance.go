@@ -98,7 +98,7 @@ type ActiveClaim struct {
 // Live reports whether the claim holds at t.
 func (c *ActiveClaim) Live(t time.Time) bool { return c != nil && t.Before(c.Lease) }
 
-// Closed says how an instance ended.
+// Closed is how an instance ended.
 type Closed string
 
 const (
@@ -209,7 +209,7 @@ type Configuration struct {
 	Days    []DayBudget       `json:"days,omitempty"`    // of what a day may cost in the repository
 	// Labels are those that triage may set, by what it found: see triage.Keys. None: it sets none.
 	Labels map[string]string `json:"labels,omitempty"`
-	// Problem says what is wrong with a newer file that is not in force. People get it
+	// Problem is the fault of a newer file that is not in force. People get it
 	// in a comment on the issue.
 	Problem string `json:"problem,omitempty"`
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
 
-// End says how a linked instance ended.
+// End is how a linked instance ended.
 type End struct {
 	Instance string
 	State    string
@@ -28,7 +28,7 @@ func (e Spawned) apply(in *Instance, _ Commit) {
 	in.Links = appended(in.Links, Link{Instance: e.Instance, Kind: Child, Workflow: e.Workflow, State: e.State})
 }
 
-// LinkEnded says how a linked instance ended.
+// LinkEnded records how a linked instance ended.
 type LinkEnded struct {
 	Instance string
 	State    string

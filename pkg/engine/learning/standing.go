@@ -8,7 +8,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
-// Standing says who proposed it and what confirms it, such as "proposed by the developer
+// Standing names its proposer and its confirmation, such as "proposed by the developer
 // in acme/widgets/12, confirmed by ann".
 func (l Learning) Standing() string {
 	var said []string

@@ -146,7 +146,7 @@ func (b Budget) uses(c instance.Cost) float64 {
 	return float64(c.WallMS) / float64(b.Wall.Milliseconds())
 }
 
-// of says how much of the budget a cost is.
+// of returns the part of the budget that a cost is.
 func (b Budget) of(c instance.Cost) string {
 	switch {
 	case b.USD > 0:

@@ -27,7 +27,7 @@ type Definitions interface {
 	Hashed(ctx context.Context, hash string) (*workflow.Definition, error)
 }
 
-// Config says what a Projection reads.
+// Config has the sources of a Projection.
 type Config struct {
 	Store       eventstore.Store
 	Definitions Definitions

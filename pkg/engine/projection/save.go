@@ -94,7 +94,7 @@ func (p *Projection) capture(since uint64) snapshot.Capture {
 	}
 }
 
-// schedule says when the next snapshot is due. It is safe for concurrent use.
+// schedule decides when the next snapshot is due. It is safe for concurrent use.
 type schedule struct {
 	due   chan struct{}
 	every uint64 // commits between two; 0: none is ever due

@@ -37,7 +37,7 @@ func (t *states) reset() {
 	t.shared, t.unsaved = map[sharedSummary]*sharedSummary{}, map[string]bool{}
 }
 
-// decodeWith says how states that insertEncoded is given are decoded.
+// decodeWith sets the decoder of the states that insertEncoded gets.
 func (t *states) decodeWith(decode func(data []byte) (*State, error)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -49,7 +49,7 @@ func ParseDelivery(s string) (event, id string, err error) {
 	return t[0], t[1], CheckName(t[0])
 }
 
-// checkDelivery says why s cannot be the id of a delivery.
+// checkDelivery returns why s cannot be the id of a delivery.
 func checkDelivery(s string) error {
 	bad := strings.ContainsFunc(s, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'

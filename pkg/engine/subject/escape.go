@@ -11,7 +11,7 @@ const MaxInstance = 200
 
 const hexDigits = "0123456789ABCDEF"
 
-// CheckInstance says why id cannot name an instance: an id is 1 to MaxInstance
+// CheckInstance returns why id cannot name an instance: an id is 1 to MaxInstance
 // bytes of UTF-8 text.
 func CheckInstance(id string) error {
 	if id == "" || len(id) > MaxInstance {

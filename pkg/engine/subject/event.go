@@ -37,13 +37,13 @@ func To(role string) string { return at + role }
 // Addressed returns the role that an address names; ok is false if s is none.
 func Addressed(s string) (role string, ok bool) { return strings.CutPrefix(s, at) }
 
-// checkPlace says why s is neither a state nor an address.
+// checkPlace returns why s is neither a state nor an address.
 func checkPlace(s string) error {
 	name, _ := Addressed(s)
 	return CheckName(name)
 }
 
-// Check says why e has no subject.
+// Check returns why e has no subject.
 func (e Event) Check() error {
 	if err := CheckName(e.Workflow); err != nil {
 		return err

@@ -31,7 +31,7 @@ var ErrInvalid = errors.New("invalid subject")
 // MaxName is the longest workflow, state, role or command name, in bytes.
 const MaxName = 64
 
-// CheckName says why s cannot be a workflow, state, role or command: a name is
+// CheckName returns why s cannot be a workflow, state, role or command: a name is
 // 1 to MaxName lower-case letters, digits, '_' and '-'. So no name is an address.
 func CheckName(s string) error { return checkName(s, MaxName) }
 

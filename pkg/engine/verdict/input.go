@@ -50,7 +50,7 @@ type Written struct {
 	Self bool   // the role writes the code as well: its word on tests is not taken without a question
 }
 
-// Place says where tests are run.
+// Place is where tests are run.
 type Place string
 
 // The places of a Request.

@@ -2,7 +2,7 @@ package verdict
 
 import "slices"
 
-// Judgement says how the tests of a change compare with those of its base, test by test.
+// Judgement compares the tests of a change with those of its base, test by test.
 // It is kept in the log with the evidence it explains. All views read it, so that they
 // agree. The JSON names are those of the log's readers.
 type Judgement struct {

@@ -12,7 +12,7 @@ const (
 	Skip Outcome = "skip"
 )
 
-// Cause says why a test failed, as far as its output shows.
+// Cause is why a test failed, as far as its output shows.
 type Cause string
 
 // The causes. Only an assertion shows that the code behaves wrongly.

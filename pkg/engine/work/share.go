@@ -53,7 +53,7 @@ func AddShare(all []Share, role string, c instance.Cost) []Share {
 	return all
 }
 
-// String says what the share is for people.
+// String describes the share for people.
 func (s Share) String() string {
 	parts := []string{}
 	if s.Cost.USD > 0 && s.Cost.USD < 0.01 {

@@ -35,7 +35,7 @@ type Definition struct {
 	// person may do an action that is not in it.
 	May map[string][]string
 
-	// gives says which roles may give what: see Gives. nil: nothing is said.
+	// gives lists the statements that roles may make: see Gives. nil: it is not set.
 	gives *From
 
 	// Resolves are the signals that resolve what was escalated to people.
@@ -63,7 +63,7 @@ type Definition struct {
 	places    map[string]Position // of keys that are in no row: "initial", "policy.NAME"
 }
 
-// Kind says what a state waits for. It follows from the rest of the row: a
+// Kind is the cause that a state waits for. It follows from the rest of the row: a
 // state with an owner is work, one marked final is final, any other waits.
 type Kind string
 
@@ -152,7 +152,7 @@ type Rule struct {
 	setAt map[string]Position
 }
 
-// Stay says when the owner of a state that is not left is given it again. Source is empty
+// Stay is when the owner of a state that is not left is given it again. Source is empty
 // for a rule that moves, "now", and "signal" for one that waits for a signal. Else it is a
 // time to wait, which ${policy.NAME} may give.
 type Stay struct {
@@ -203,7 +203,7 @@ type Gate struct {
 	insteadAt []Position
 }
 
-// Loop says when the recent past counts as a loop (issue lifecycle source, is_in_loop): the
+// Loop defines when the recent past counts as a loop (issue lifecycle source, is_in_loop): the
 // last Window previous states hold at most Distinct different ones. The loop
 // itself only warns; Limits may act on instance.loop.
 type Loop struct {

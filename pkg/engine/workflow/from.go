@@ -8,7 +8,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// From says which roles may give what. A name that is not in it, and all answers if it
+// From lists the statements that roles may make. A name that is not in it, and all answers if it
 // has none, may come from those that Definition.Gives names without it.
 type From struct {
 	Evidence map[string][]Giver // by name of the check

@@ -71,7 +71,7 @@ func (d *Definition) Narrows(name, value string) error {
 	return nil
 }
 
-// way says which of two values of a policy is the narrower.
+// way decides which of two values of a policy is the narrower.
 type way int
 
 const (

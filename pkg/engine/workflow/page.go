@@ -103,7 +103,7 @@ func (p *page) rules(s State) {
 	}
 }
 
-// proposals says whose results may name the next state.
+// proposals names the roles whose results may name the next state.
 func proposals(d *Definition) string {
 	var deaf []string
 	work := 0

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// sentence says what a rule does. It begins with first; mark marks code up.
+// sentence describes a rule. It begins with first; mark marks code up.
 func sentence(first string, r Rule, mark func(string) string) string {
 	if !r.When.Always() {
 		first += " " + mark(r.When.Source)
@@ -75,12 +75,12 @@ func brief(text string) string {
 	return text
 }
 
-// question says whom a state asks what.
+// question describes a question of a state.
 func question(q Inquiry, mark func(string) string) string {
 	return conditional(q.When, mark) + mark(q.To) + " is asked: " + q.Text
 }
 
-// spawn says what a state opens.
+// spawn describes the instances that a state opens.
 func spawn(sp Spawn, mark func(string) string) string {
 	text := conditional(sp.When, mark) + "a " + mark(sp.Workflow) + " is opened"
 	if sp.State != "" {

@@ -17,7 +17,7 @@ type Resolved struct {
 	Listed []forge.Listed
 	// Named has those that were asked for by their name.
 	Named map[string]forge.Listed
-	// Missing says why a name, or the owner of a pattern as OWNER/*, has nothing.
+	// Missing has why a name, or the owner of a pattern as OWNER/*, has nothing.
 	Missing map[string]error
 	// Unknown is the names whose existence the forge did not confirm or deny, and why.
 	Unknown map[string]error

@@ -6,7 +6,7 @@ import "slices"
 type Need struct {
 	Name   string // as the REST API calls it
 	Access string // read or write
-	// For says what it is used for, and by which part.
+	// For is its use, and the part that uses it.
 	For string
 	// Optional is true if the product works without it, and does less.
 	Optional bool

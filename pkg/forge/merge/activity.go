@@ -14,7 +14,7 @@ const (
 	Bot      = "bot"      // we did, and wait for a reviewer
 )
 
-// LastActivity says who acted last on a pull request.
+// LastActivity is the last activity on a pull request.
 type LastActivity struct {
 	// The last actor: Reviewer, Bot, or empty when that is not known.
 	Who string `json:"who"`
@@ -22,7 +22,7 @@ type LastActivity struct {
 	New []Remark `json:"new,omitempty"`
 	// Since is the push that remarks are compared with; zero when there is none.
 	Since time.Time `json:"since"`
-	// Why says what is not known, if Who is empty.
+	// Why is the unknown fact, if Who is empty.
 	Why string `json:"why,omitempty"`
 }
 

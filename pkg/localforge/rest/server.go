@@ -39,12 +39,12 @@ type Config struct {
 	// Late is whether a list, issues or comments, does not show what is of the issue yet;
 	// nil: it shows everything.
 	Late func(list string, issue int64) bool
-	// Stale says how old the state is that a list is read from; nil: it is the newest.
+	// Stale is the age of the state that a list is read from; nil: it is the newest.
 	Stale func(*http.Request) time.Duration
 	// ComputingFor is how long the mergeability of a pull request is being computed, from
 	// the first question about its head and base on.
 	ComputingFor time.Duration
-	// Delivery says what becomes of a delivery; nil: each is sent once.
+	// Delivery decides the outcome of a delivery; nil: each is sent once.
 	Delivery func(hook.Message) *hook.Fault
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/subject"
 )
 
-// Entry says where requests to a service of the account System arrive, and from which party.
+// Entry is where requests to a service of the account System arrive, and from which party.
 // The zero value is that of a server whose accounts Config wrote: each request arrives on a
 // subject that the server maps from the requester's account.
 type Entry struct {

@@ -134,7 +134,7 @@ func answerOf(in view.Instance, form url.Values) string {
 	return strings.ReplaceAll(strings.Join(parts, "\n\n"), "\r\n", "\n")
 }
 
-// outcome says what came of an action.
+// outcome describes the result of an action.
 func outcome(verb string, before, after view.Instance) string {
 	moved := after.State != before.State || after.Iteration != before.Iteration
 	switch {

@@ -52,7 +52,7 @@ type configurations struct {
 type inForce struct {
 	repoconfig.Config
 	file, commit string
-	// newer says what is wrong with a newer file. problem is the same while people have no
+	// newer is the fault of a newer file. problem is the same while people have no
 	// comment about it yet.
 	newer, problem string
 	// wrong is the error of that file, which is wrongFile.

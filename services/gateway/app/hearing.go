@@ -11,7 +11,7 @@ type hearing struct {
 
 // reader reads the deliveries of an event.
 type reader interface {
-	// missing says what a delivery of the event lacks, "" if nothing.
+	// missing names the part that a delivery of the event lacks, "" if nothing.
 	missing(p payload) string
 	// read notes in d what the delivery tells of.
 	read(p payload, d *delivery)

@@ -18,7 +18,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge"
 )
 
-// Intake says whose issues start work, and whose words are heard. Permissions are those
+// Intake selects the people whose issues start work, and whose comments count. Permissions are those
 // of the forge, from none over read, triage, write and maintain to admin.
 type Intake struct {
 	Start    string `name:"start" enum:"write,triage,read,anyone" default:"write" help:"The permission on the repository that a person needs to have an issue taken up: write, triage, read or anyone."`

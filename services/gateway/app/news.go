@@ -9,7 +9,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge"
 )
 
-// newest says when each of some repositories has changed last.
+// newest returns when each of some repositories has changed last.
 type newest interface {
 	LastChanged(ctx context.Context, repos []string) (map[string]time.Time, error)
 }

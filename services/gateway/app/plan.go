@@ -15,7 +15,7 @@ import (
 // maxPlanSteps is how many steps the answer to plan lists, the newest.
 const maxPlanSteps = 12
 
-// plan says what was found out and done, and what the result has to pass.
+// plan describes the findings, the work so far, and the checks that the result has to pass.
 func (o order) plan(ctx context.Context) (string, error) {
 	def, err := o.definition(ctx)
 	if err != nil {

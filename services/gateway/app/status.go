@@ -16,7 +16,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge/command"
 )
 
-// status says where the instance is, and, to explain, what would move it.
+// status describes the state of the instance, and, to explain, the event that would move it.
 func (o order) status(ctx context.Context, explain bool) (string, error) {
 	def, err := o.definition(ctx)
 	if err != nil {

@@ -184,7 +184,7 @@ func objectRefusal(err error) *pb.Refusal {
 	return &pb.Refusal{Code: CodeUnavailable, Message: err.Error()}
 }
 
-// limitError says which limit an object does not keep.
+// limitError names the limit that an object does not keep.
 type limitError struct{ text string }
 
 func (e *limitError) Error() string { return e.text }
@@ -211,7 +211,7 @@ func (s *Server) putObject(ctx context.Context, r request) (proto.Message, *pb.R
 
 var commitID = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
 
-// checkPut says why an object cannot be put under a claim on the instance. Its name is that of its content:
+// checkPut returns why an object cannot be put under a claim on the instance. Its name is that of its content:
 // an artifact's hash, or the commit at the head of a bundle of the instance's own repository.
 func checkPut(in instance.Instance, q *pb.PutObjectRequest) *pb.Refusal {
 	name := q.GetName()

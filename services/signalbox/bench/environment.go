@@ -20,7 +20,7 @@ const (
 	embedded = "embedded" // it is in the orchestrator's process
 )
 
-// setup says what an environment consists of.
+// setup has the parts of an environment.
 type setup struct {
 	server    string
 	sync      time.Duration

@@ -28,7 +28,7 @@ type sealFlags struct {
 	By   string `name:"sealed-by" env:"-" placeholder:"KEY" help:"Public key that the seal is of, for who has no --seal-key."`
 }
 
-// seal says what the log was up to a sequence. It is signed.
+// seal has the digest of the log up to a sequence. It is signed.
 type seal struct {
 	Seq       uint64    `json:"seq"`
 	Digest    string    `json:"digest"` // of all messages up to Seq

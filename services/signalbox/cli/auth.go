@@ -62,7 +62,7 @@ func (a authDir) hint(err error) error {
 	return err
 }
 
-// reload says how what was changed takes effect.
+// reload prints how a change takes effect.
 func (a authDir) reload(env *term.Env) {
 	fmt.Fprintf(env.Stdout, "nats-server reads %s when it starts, and at a reload: nats-server --signal reload\n",
 		filepath.Join(a.Dir, access.ConfigFile))

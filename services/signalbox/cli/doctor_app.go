@@ -43,7 +43,7 @@ func (e *checkup) app(ctx context.Context, client *github.Client, repos []string
 	e.check(ctx, "webhook", func(ctx context.Context) finding { return webhook(ctx, client, info) })
 }
 
-// permissions says which permissions the installation lacks, who needs them, and where
+// permissions lists the permissions that the installation lacks, the roles that need them, and where
 // they are granted.
 func (e *checkup) permissions(info github.AppInfo, on github.Installed) {
 	lacking := 0

@@ -27,7 +27,7 @@ type forgeFlags struct {
 	Repo            []string `name:"repo" placeholder:"OWNER/NAME" help:"Repository there, or a pattern such as acme/*, as of the gateway; without --forge-url a directory. May be repeated."`
 }
 
-// gateway says how the forge is by the gateway's newest request. It says nothing where no gateway
+// gateway reports the forge by the gateway's newest request. It is silent where no gateway
 // answers, or none of this version.
 func (s system) gateway(ctx context.Context, e *checkup) {
 	within, cancel := context.WithTimeout(ctx, min(e.patience, configuredWithin))
@@ -94,7 +94,7 @@ const (
 	maxNamed    = 50
 )
 
-// resolved says what a list with patterns comes to, and returns what of that is examined.
+// resolved prints the repositories that a list with patterns matches, and returns those to examine.
 func (e *checkup) resolved(ctx context.Context, client *github.Client, list forgeside.Repositories) (repos []string, err error) {
 	e.check(ctx, "repositories", func(ctx context.Context) finding {
 		if err = list.Permitted(client); err != nil {

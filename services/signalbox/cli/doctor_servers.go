@@ -45,7 +45,7 @@ func (c machineFlags) servers(ctx context.Context, e *checkup) {
 	}
 }
 
-// offers says what a server offers.
+// offers lists the tools of a server.
 func offers(ctx context.Context, one mcp.Server, box sandbox.Sandbox) finding {
 	s, err := mcp.Servers{one}.Open(ctx, mcp.Place{Sandbox: box})
 	if err == nil {

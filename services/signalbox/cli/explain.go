@@ -53,7 +53,7 @@ func (c explainCommand) Run(ctx context.Context, env *term.Env) error {
 	})
 }
 
-// noneOrBusy says which it is: no agent of the role runs, or all have other work. It says both
+// noneOrBusy names the case: no agent of the role runs, or all have other work. It says both
 // where the queue cannot be read.
 func noneOrBusy(ctx context.Context, s system, role string) string {
 	both := view.NoneOrBusy(role)

@@ -101,7 +101,7 @@ func (c logsCommand) wants(s view.Step) bool {
 	return (c.State == "" || s.State == c.State) && (c.Attempt == 0 || s.Attempt == c.Attempt)
 }
 
-// noStep says which steps there are.
+// noStep lists the steps.
 func (c logsCommand) noStep(states []string) error {
 	if len(states) == 0 {
 		return fmt.Errorf("%s: %w: no agent has reported a result yet", c.ID, errNoStep)

@@ -104,7 +104,7 @@ func (c Mine) issues(ctx context.Context) (*issues, error) {
 	return &issues{f, c.Issues}, nil
 }
 
-// print says how many cases there are, and why other changes are none.
+// print prints the number of cases, and why other changes are none.
 func (c Mine) print(env *term.Env, cases []Case, all []dropped, took time.Duration) error {
 	if env.JSON {
 		return env.Print(struct {

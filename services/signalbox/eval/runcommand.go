@@ -216,7 +216,7 @@ func (c Play) play(ctx context.Context, env *term.Env, p player, todo []turn, kn
 	return all, failed
 }
 
-// how says how the run ended.
+// how returns how the run ended.
 func (r Run) how() string {
 	took := (time.Duration(r.Millis) * time.Millisecond).Round(100 * time.Millisecond)
 	switch {

@@ -139,7 +139,7 @@ type made struct {
 	Install string `json:"install_url"`
 }
 
-// print says what was made and what comes next.
+// print prints the App, its files and the next step.
 func (c Command) print(env *term.Env, r github.Registration) error {
 	if env.JSON {
 		return env.Print(made{r, c.Dir, r.InstallPage()})

@@ -157,7 +157,7 @@ func (c Command) stopping(env *term.Env, s *allinone.System) {
 	fmt.Fprint(env.Stderr, awaited(all, time.Now(), c.Grace))
 }
 
-// awaited says which of the instances the end waits for, as a line; "" if none.
+// awaited returns the instances that the end waits for, as a line; "" if none.
 func awaited(all []*pb.Summary, now time.Time, grace time.Duration) string {
 	var work []string
 	for _, one := range all {
@@ -182,7 +182,7 @@ func (c Command) logger(env *term.Env, file *os.File) *slog.Logger {
 	return slog.New(slog.NewMultiHandler(env.Logging.Logger(file).Handler(), here.Handler()))
 }
 
-// print says where everything is.
+// print prints the addresses and paths.
 func (c Command) print(env *term.Env, s *allinone.System, log string) {
 	out := func(name, format string, args ...any) {
 		fmt.Fprintf(env.Stderr, "%-8s"+format+"\n", append([]any{name}, args...)...)

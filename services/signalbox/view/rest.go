@@ -23,7 +23,7 @@ type Fault struct {
 	At     time.Time `json:"at"`
 }
 
-// sentence says which agent gave the work back, when and why.
+// sentence states the agent that gave the work back, when and why.
 func (f Fault) sentence(env *term.Env) string {
 	return fmt.Sprintf("%s gave the work back %s ago: %s.", f.Agent, env.Since(f.At), strings.TrimRight(f.Reason, "."))
 }

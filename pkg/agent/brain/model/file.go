@@ -66,7 +66,7 @@ func (s *step) content(name string) ([]byte, error) {
 	return all, err
 }
 
-// plainly says what went wrong with a file in the words that matter.
+// plainly returns the part of an error of a file that matters.
 func plainly(err error) error {
 	var at *fs.PathError
 	switch {

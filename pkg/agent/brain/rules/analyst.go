@@ -70,7 +70,7 @@ const questionForPeople = "This reads as a question about how to use it, not as 
 // changes is what people say who want a change.
 var changes = lazyregexp.New(`(?i)\b(add|support|allow|implement|provide|introduce|make it possible|option to|feature)\b`)
 
-// ForPeople says why the report is left to people; empty if it is not.
+// ForPeople returns why the report is left to people; empty if it is not.
 func (w Weighing) ForPeople() string {
 	if w.kind == question {
 		return questionForPeople
@@ -159,7 +159,7 @@ func mayAskMore(a brain.Assignment, k kind) bool {
 	return times < maxQuestions*maxAsked && (unknown == 0 || unknown < times)
 }
 
-// String says what was found and what is missing.
+// String lists the elements found, and the missing ones.
 func (w Weighing) String() string {
 	s := "A bug report"
 	if w.kind == feature {

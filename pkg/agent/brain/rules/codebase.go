@@ -25,7 +25,7 @@ var languages = map[string]string{
 // maxListing is how many bytes of file names are read.
 const maxListing = 4 << 20
 
-// codebase says what those who work on the code should know that can be seen from outside.
+// codebase returns facts about the code, as seen from outside, for those who work on it.
 // That is its languages, how it is tested, and where things are.
 func codebase(ctx context.Context, a brain.Assignment) (brain.Outcome, error) {
 	r := instance.Result{Status: instance.Success, ConfidenceScore: reliance}

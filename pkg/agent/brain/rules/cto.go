@@ -54,7 +54,7 @@ func calledFrom(previous []string) string {
 	return ""
 }
 
-// guidance says what keeps failing, and what to look at.
+// guidance names the repeated failure, and where to look.
 func guidance(a brain.Assignment, from string) string {
 	// That many failures of one state in a row call the CTO, no more and no fewer.
 	said := []string{fmt.Sprintf("%s failed %g times.", code(from), Number(a, "failure_limit", failures))}

@@ -119,7 +119,7 @@ func namesOf(n verdict.Names) string {
 	return strings.Join(all, ", ")
 }
 
-// tested says how the tests went, and what was found of them, for people.
+// tested describes the result of the tests, and the findings, for people.
 func tested(ev instance.Evidence) string {
 	if found := ev.Data[work.Findings]; found != "" {
 		return outcome(ev) + "\n\nOf the tests themselves: " + code(found) + "."

@@ -25,7 +25,7 @@ import (
 // ErrRefused means that a host is not to be reached.
 var ErrRefused = errors.New("refused")
 
-// List says which hosts can be reached.
+// List has the hosts that can be reached.
 type List struct{ entries []entry }
 
 type entry struct {

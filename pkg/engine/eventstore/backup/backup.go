@@ -30,7 +30,7 @@ var ErrDamaged = errors.New("the backup is damaged")
 // Format is the version of the directory's layout.
 const Format = 1
 
-// Manifest says what is in a backup.
+// Manifest lists the content of a backup.
 type Manifest struct {
 	Format   int               `json:"format"`
 	Stream   string            `json:"stream"`
@@ -145,7 +145,7 @@ func measure(name string) (File, error) {
 	return File{Path: name, Bytes: n, SHA256: hex.EncodeToString(h.Sum(nil))}, err
 }
 
-// check says why the file is not what the manifest says. A backup may be a stranger's: nothing
+// check returns how the file differs from the manifest. A backup may be a stranger's: nothing
 // but an ordinary file of the right size is opened, and none outside the directory.
 func (f File) check(dir string) error {
 	if !filepath.IsLocal(f.Path) {

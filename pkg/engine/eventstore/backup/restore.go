@@ -58,7 +58,7 @@ func Restore(ctx context.Context, js natsjs.JetStream, dir string, c jetstream.C
 	return r, log.End(ctx)
 }
 
-// goesOn says why what an interrupted restore left is not the backup's beginning.
+// goesOn returns why the rest of an interrupted restore is not the backup's beginning.
 func (m Manifest) goesOn(ctx context.Context, js natsjs.JetStream, dir string, last uint64) error {
 	if last == 0 {
 		return nil

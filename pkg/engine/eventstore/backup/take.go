@@ -76,7 +76,7 @@ func begin(dir string) (Manifest, *progress, error) {
 	return Manifest{}, new(progress), os.MkdirAll(dir, 0o700)
 }
 
-// fits says why the log does not go on where the backup ends.
+// fits returns why the log does not go on where the backup ends.
 func fits(ctx context.Context, log *jetstream.AuditReader, m Manifest, p *progress) error {
 	switch {
 	case log.Fault != nil:

@@ -11,7 +11,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/subject"
 )
 
-// ConsumerConfig says how work is delivered to a role. Zero fields take the
+// ConsumerConfig is how work is delivered to a role. Zero fields take the
 // defaults named here.
 type ConsumerConfig struct {
 	// AckWait is the time after which a delivery without an acknowledgement or a

@@ -18,7 +18,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/subject"
 )
 
-// Config says how the log is kept.
+// Config is how the log is kept.
 type Config struct {
 	// Replicas of the stream, 1 to 5, used when it is created; 0 is 1.
 	Replicas int

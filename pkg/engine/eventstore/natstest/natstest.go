@@ -12,7 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Options says what the server is like. The zero value is a server with the
+// Options has the settings of the server. The zero value is a server with the
 // default sync interval on an empty store of its own.
 type Options struct {
 	Dir        string // of the store; empty: a temporary one

@@ -37,7 +37,7 @@ type Parts interface {
 	Sweep(ctx context.Context, keep func(name string) bool) error
 }
 
-// Config says where snapshots are kept, and when one is due.
+// Config is where snapshots are kept, and when one is due.
 type Config struct {
 	Index Index
 	Parts Parts

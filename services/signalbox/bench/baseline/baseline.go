@@ -25,7 +25,7 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/bench/parallel"
 )
 
-// Order says which instances to run.
+// Order selects the instances to run.
 type Order struct {
 	// Batch groups appends in atomic batches, for a server that flushes each append.
 	Batch     bool

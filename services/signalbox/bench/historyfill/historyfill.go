@@ -17,7 +17,7 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/bench/parallel"
 )
 
-// Kind says what the history of an instance is like.
+// Kind describes the history of an instance.
 type Kind struct {
 	Commits int // at least 3: one to open it, two for each step, a note if one is left
 	Ended   bool

@@ -59,7 +59,7 @@ func (l *Load) Agents(ctx context.Context, role string) error {
 	}).Run(ctx)
 }
 
-// Order says which instances to run.
+// Order selects the instances to run.
 type Order struct {
 	Workflow  string
 	Prefix    string // of the instances' names, unique in a log
