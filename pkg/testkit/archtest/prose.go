@@ -84,12 +84,11 @@ func prose(t *tree) []Violation {
 				}
 			}
 		}
-		switch limit := limits[p.name]; {
-		case t.phrases == nil || p.pattern == vagueWords: // words reports each
-		case n > limit.lines:
-			all = append(all, Violation{phraseFile, max(limit.line, 1), "words", fmt.Sprintf("comments have %s %d times, %d are permitted: %s", p.name, n, limit.lines, p.remedy)})
-		case 10*n <= 9*limit.lines && limit.lines > 0:
-			all = append(all, Violation{phraseFile, limit.line, "words", fmt.Sprintf("comments have %s %d times, not %d: lower the number", p.name, n, limit.lines)})
+		limit := limits[p.name]
+		off := n > limit.lines || limit.lines > 0 && 10*n <= 9*limit.lines
+		if off && t.phrases != nil && p.pattern != vagueWords { // words reports each of those
+			text := fmt.Sprintf("comments have %s %d times, not %d: reword the new ones, or lower the number", p.name, n, limit.lines)
+			all = append(all, Violation{phraseFile, max(limit.line, 1), "words", text})
 		}
 	}
 	return all
