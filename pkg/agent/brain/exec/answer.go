@@ -285,7 +285,7 @@ func readOpencode(a *answer, line []byte) {
 	}
 }
 
-// opencodeLog is the line of its log that has that its model did not answer; it asks again then.
+// opencodeLog is the line of its log that reports that its model did not answer; it asks again then.
 // A small request is a title's.
 var opencodeLog = regexp.MustCompile(`^timestamp=\S+ level=ERROR .*message="stream error" .*small=false `)
 
