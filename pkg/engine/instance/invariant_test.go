@@ -14,15 +14,16 @@ import (
 type invariants struct {
 	def          *workflow.Definition
 	state        string
-	since        time.Time // when state was entered
+	since        time.Time // when state was entered; of a resumed wait, when it began
 	level        workflow.Level
-	token        uint64    // newest fencing token
-	role         string    // that holds it
-	leaseEnd     time.Time // when its lease ends
-	held         bool      // the claim was neither used nor revoked
-	dispatchedTo string    // the role that may claim the work
-	work         uint64    // the commit that dispatched it
-	direct       bool      // a waiter claimed it: no queue has it
+	leftWait     instance.LeftWait // the newest wait that was left
+	token        uint64            // newest fencing token
+	role         string            // that holds it
+	leaseEnd     time.Time         // when its lease ends
+	held         bool              // the claim was neither used nor revoked
+	dispatchedTo string            // the role that may claim the work
+	work         uint64            // the commit that dispatched it
+	direct       bool              // a waiter claimed it: no queue has it
 	parked       bool
 	paused       bool // paused
 	closed       bool
@@ -206,7 +207,13 @@ func (l *invariants) move(c instance.Commit, e instance.Moved) error {
 	case e.KeepsClaim && (l.checkToken(c, l.token) != nil || l.role != to.Owner):
 		return fmt.Errorf("there is nothing to keep: %s has token %d, held: %v", l.role, l.token, l.held)
 	}
+	if from, _ := l.def.State(e.From); from.Kind == workflow.Wait {
+		l.leftWait = instance.LeftWait{State: e.From, Since: l.since, Level: l.level}
+	}
 	l.state, l.since, l.level, l.closed, l.parked = e.To, c.At, "", to.Kind == workflow.Final, false
+	if e.Resumes && l.leftWait.State == e.To {
+		l.since, l.level = l.leftWait.Since, l.leftWait.Level
+	}
 	if !e.KeepsClaim {
 		l.held, l.dispatchedTo = false, ""
 	}
