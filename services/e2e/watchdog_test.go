@@ -37,8 +37,8 @@ var watched = sync.OnceValues(func() (io.Writer, error) {
 	return in, c.Start()
 })
 
-// watch has a process group killed when the test process ends, until the test is told that it
-// ended by itself.
+// watch has a process group killed when the test process ends. Call ended when the group has ended
+// before.
 func watch(t *testing.T, group int) (ended func()) {
 	t.Helper()
 	dog, err := watched()

@@ -16,8 +16,8 @@ type cache[V any] struct {
 }
 
 const (
-	maxKnown  = 10_000   // entries of a cache, before it drops all
-	maxOutput = 16 << 10 // bytes of an output that is kept
+	maxKnown  = 10_000  // entries of a cache, before it drops all
+	maxOutput = 4 << 10 // bytes of an output that is kept: 40 MB at most for all
 )
 
 func (c *cache[V]) get(key string) (V, bool) {

@@ -14,8 +14,8 @@ import (
 
 // Analyst judges a report by what a good one has and asks for what is missing.
 //
-// The confidence is the sum of the weights of what was found, in the report or
-// in what was said since. A point that the reporter was asked about and does not
+// The confidence is the sum of the weights of the points that the report or a later comment
+// makes. A point that the reporter was asked about and does not
 // know counts three quarters: it is assumed, not missing. Questions are asked only while the
 // confidence is below the policy's confidence_threshold.
 type Analyst struct{}
@@ -89,7 +89,7 @@ type Weighing struct {
 	answers      []instance.QuestionAnswer // to open questions, found in what was said
 }
 
-// Weigh looks for what a good report has, in the report and in what was said since.
+// Weigh looks for the points of a good report, in the report and in later comments.
 func Weigh(a brain.Assignment) Weighing {
 	rep := read(a.Issue, Said(a))
 	if said := strings.Join(Said(a), "\n"); rep.kind == question && (mentions(expected, said, "") || changes.MatchString(said)) {

@@ -8,8 +8,8 @@ import (
 )
 
 // Marker is a line that people do not see, by which a comment or a pull request is found
-// again. It says which instance that belongs to, and what it is. Check its author as well:
-// anybody can copy a marker.
+// again. It names the instance and the kind of the comment. Check the author as well: anybody can
+// copy a marker.
 func Marker(instance, key string) string {
 	return "<!-- signalbox instance=" + url.QueryEscape(instance) + " key=" + url.QueryEscape(key) + " -->"
 }
