@@ -36,10 +36,10 @@ func forge(t *tree) []Violation {
 	return t.each("forge", func(f *file, imported string) string {
 		switch {
 		case within(imported, "github.com/google/go-github"):
-			if within(f.dir, "pkg/forge/github") || f.test && within(f.dir, localForge) {
+			if within(f.dir, "pkg/forge/github", reducer) || f.test && within(f.dir, localForge) {
 				return ""
 			}
-			return "only pkg/forge/github imports go-github; others use pkg/forge"
+			return "only pkg/forge/github, and " + reducer + " for deliveries, import go-github; others use pkg/forge"
 		case within(t.local(imported), "pkg/forge", localForge):
 			service := serviceOf(f.dir)
 			if within(f.dir, "pkg/forge", localForge, "pkg/testkit") || service == allInOne || f.test && within(f.dir, harness) || slices.Contains(forgeSide, service) ||

@@ -23,6 +23,13 @@ var outside = []string{
 	"golang.org/x/sys", "google.golang.org/protobuf", "github.com/nats-io", "github.com/synadia-io",
 }
 
+// reducer makes commands of changes on the forge. Its own files are as pure as the core. It has
+// the messages of commands and instances, and imports packages that are not pure for their types.
+const reducer = "services/gateway/change"
+
+// calls lists the imports by which the reducer could do I/O.
+var calls = []string{"context", "pkg/engine/client", "pkg/service", "pkg/forge/github", "pkg/forge/forgeside"}
+
 // clock lists the functions of package time that read the clock or wait.
 var clock = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
 
@@ -30,9 +37,16 @@ var clock = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Ti
 // may use them.
 func pure(t *tree) []Violation {
 	roots := t.reach(core)
-	in := func(f *file) bool { return !f.test && slices.Contains(roots, f.dir) }
+	reduces := func(f *file) bool { return !f.test && f.dir == reducer }
+	in := func(f *file) bool { return !f.test && slices.Contains(roots, f.dir) || reduces(f) }
 
 	all := t.each("pure", func(f *file, imported string) string {
+		if reduces(f) {
+			if within(imported, outside...) || within(imported, calls...) || within(t.local(imported), calls...) {
+				return "the reducer does not import " + imported + ": the caller reads and sends"
+			}
+			return ""
+		}
 		if in(f) && (within(imported, outside...) || within(t.local(imported), "proto")) {
 			return "the core does not import " + imported + ": what it needs from outside is a parameter"
 		}

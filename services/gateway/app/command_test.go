@@ -18,6 +18,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge/command"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+	"github.com/signalbox/signalbox/services/gateway/change"
 )
 
 // posts is a PM that does nothing but post.
@@ -130,7 +131,7 @@ func TestACommandIsCarriedOutOnceWithThePersonAsItsActor(t *testing.T) {
 	two := e.commander(other, "budget=write")
 	e.obey(one)
 	e.obey(two)
-	if err := (repository{issues: other, closed: nil, pulls: two.pulls, obeys: two}).look(e.ctx, item{number: n}, c.CreatedAt, true); err != nil {
+	if err := (repository{issues: other, closed: nil, pulls: two.pulls, obeys: two}).look(e.ctx, change.Item{Number: n}, c.CreatedAt, true); err != nil {
 		t.Fatal(err)
 	}
 	e.poll(p)

@@ -231,8 +231,8 @@ func (c *configurations) choose(ctx context.Context, newest located, before kept
 	return old, nil
 }
 
-// again reads the configuration now, since the file was changed.
-func (c *configurations) again(ctx context.Context) error {
+// refresh reads the configuration now, since the file was changed.
+func (c *configurations) refresh(ctx context.Context) error {
 	if c == nil {
 		return nil
 	}

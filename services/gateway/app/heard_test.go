@@ -16,6 +16,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/localforge"
+	"github.com/signalbox/signalbox/services/gateway/change"
 )
 
 // object is a part of a delivery.
@@ -305,12 +306,12 @@ func TestThePageOfEventsSaysWhatIsHeard(t *testing.T) {
 			written = append(written, event+" "+a[1])
 		}
 	}
-	for _, h := range hearings() {
-		if len(h.actions) == 0 {
-			heard = append(heard, h.event+" ")
+	for _, h := range change.Events() {
+		if len(h.Actions) == 0 {
+			heard = append(heard, h.Name+" ")
 		}
-		for _, a := range h.actions {
-			heard = append(heard, h.event+" "+a)
+		for _, a := range h.Actions {
+			heard = append(heard, h.Name+" "+a)
 		}
 	}
 	for _, c := range happens() {
@@ -501,18 +502,17 @@ func TestAStoryGoesOnAtOnceWhenAWebhookTellsThatItsPullRequestIsOpenAgain(t *tes
 }
 
 func TestTheAppSubscribesToWhatIsHeard(t *testing.T) {
-	for _, h := range hearings() {
-		_, set := h.of.(ofSet)
+	for _, h := range change.Events() {
 		// Those of installations come anyway; a run of a workflow is a check suite, too.
-		if set && h.event != "repository" || h.event == "workflow_run" {
+		if h.Anywhere && h.Name != "repository" || h.Name == "workflow_run" {
 			continue
 		}
-		if !slices.Contains(github.Events(), h.event) {
-			t.Errorf("%s is heard, and not subscribed to", h.event)
+		if !slices.Contains(github.Events(), h.Name) {
+			t.Errorf("%s is heard, and not subscribed to", h.Name)
 		}
 	}
 	for _, event := range github.Events() {
-		if !slices.ContainsFunc(hearings(), func(h hearing) bool { return h.event == event }) {
+		if !slices.ContainsFunc(change.Events(), func(h change.Event) bool { return h.Name == event }) {
 			t.Errorf("%s is subscribed to, and not heard", event)
 		}
 	}

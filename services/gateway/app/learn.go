@@ -12,19 +12,12 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/services/gateway/change"
 )
-
-// head is what a pull request was when it was last read.
-type head struct {
-	sha  string
-	ref  string // "" if it is a branch of another repository
-	base string
-	url  string
-}
 
 // learn signals facts to the instances whose pull requests they are of. It asks the forge
 // for what it does not know of pull requests that are tracked, and for nothing else.
-func (p *pulls) learn(ctx context.Context, facts []fact) error {
+func (p *pulls) learn(ctx context.Context, facts []change.Fact) error {
 	p.turn.Lock()
 	defer p.turn.Unlock()
 	if err := p.refresh(ctx); err != nil {
@@ -34,7 +27,7 @@ func (p *pulls) learn(ctx context.Context, facts []fact) error {
 	for _, one := range p.known {
 		tracked[one.pull] = one.pull > 0
 	}
-	maps.DeleteFunc(p.heads, func(number int, _ head) bool { return !tracked[number] })
+	maps.DeleteFunc(p.heads, func(number int, _ change.Head) bool { return !tracked[number] })
 	read := map[int]bool{}
 	var errs error
 	for _, f := range facts {
@@ -48,25 +41,25 @@ func (p *pulls) learn(ctx context.Context, facts []fact) error {
 }
 
 // tell signals the fact to the instances of the pull request, if it is of that.
-func (p *pulls) tell(ctx context.Context, f fact, number int, read map[int]bool) error {
+func (p *pulls) tell(ctx context.Context, f change.Fact, number int, read map[int]bool) error {
 	of, err := p.concerns(ctx, f, number, read)
-	if err != nil || !of || f.id == "" {
+	if err != nil || !of || f.ID == "" {
 		return err
 	}
-	if f.app != "" {
-		if self, err := p.forge.Self(ctx); err != nil || self == f.app+"[bot]" {
+	if f.App != "" {
+		if self, err := p.forge.Self(ctx); err != nil || self == f.App+"[bot]" {
 			return err
 		}
 	}
-	data := map[string]string{"pull_request": strconv.Itoa(number), "event": f.event}
-	if url := p.heads[number].url; url != "" {
+	data := map[string]string{"pull_request": strconv.Itoa(number), "event": f.Event}
+	if url := p.heads[number].URL; url != "" {
 		data["url"] = url
 	}
 	for id, one := range p.known {
 		if one.pull != number {
 			continue
 		}
-		sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d\x00%s", id, p.repo, number, f.id))
+		sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d\x00%s", id, p.repo, number, f.ID))
 		_, err := p.client.Signal(ctx, id, "changed", "pull/"+hex.EncodeToString(sum[:16]), "gateway", data)
 		if err := p.dropRefusal(id, err); err != nil {
 			return err
@@ -77,19 +70,11 @@ func (p *pulls) tell(ctx context.Context, f fact, number int, read map[int]bool)
 
 // concerns reports whether a fact is of the pull request. It reads that at most once, and
 // only if what is known of it does not answer.
-func (p *pulls) concerns(ctx context.Context, f fact, number int, read map[int]bool) (bool, error) {
-	if len(f.pulls) > 0 {
-		return slices.Contains(f.pulls, number), nil
-	}
+func (p *pulls) concerns(ctx context.Context, f change.Fact, number int, read map[int]bool) (bool, error) {
 	for {
 		h, known := p.heads[number]
-		switch {
-		case known && f.base != "":
-			return h.base == f.base, nil
-		case known && h.sha == f.sha:
-			return true, nil
-		case known && (h.ref == "" || !slices.Contains(f.branches, h.ref)), read[number]:
-			return false, nil // the latter: of a commit that is not its newest any more
+		if concerns, sure := f.Concerns(number, h, known); sure || read[number] { // the latter: of a commit that is not its newest any more
+			return concerns, nil
 		}
 		read[number] = true
 		pr, err := p.forge.PullRequest(ctx, p.repo, number)
@@ -108,11 +93,11 @@ func (p *pulls) concerns(ctx context.Context, f fact, number int, read map[int]b
 // note keeps what facts are held against.
 func (p *pulls) note(pr forge.PullRequest) {
 	if p.heads == nil {
-		p.heads = map[int]head{}
+		p.heads = map[int]change.Head{}
 	}
-	h := head{sha: pr.HeadSHA, base: pr.BaseRef, url: pr.URL}
+	h := change.Head{SHA: pr.HeadSHA, Base: pr.BaseRef, URL: pr.URL}
 	if strings.EqualFold(pr.HeadRepo, p.repo) {
-		h.ref = pr.HeadRef
+		h.Ref = pr.HeadRef
 	}
 	p.heads[pr.Number] = h
 }

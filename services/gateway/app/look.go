@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/services/gateway/change"
 )
 
 // look handles what a poll would, for one issue now. It moves no cursor: the next poll
@@ -151,33 +152,33 @@ type repository struct {
 
 // look handles what changed of an issue or a pull request, and the commands in what was
 // said on it. A person waits for it.
-func (r repository) look(ctx context.Context, i item, since time.Time, commands bool) error {
+func (r repository) look(ctx context.Context, i change.Item, since time.Time, commands bool) error {
 	ctx = forge.WithUrgency(ctx, forge.Urgent)
 	err := r.change(ctx, i, since)
 	if commands && r.obeys != nil {
-		err = errors.Join(err, r.obeys.look(ctx, i.number, since))
+		err = errors.Join(err, r.obeys.look(ctx, i.Number, since))
 	}
 	return err
 }
 
-// learn handles facts that no issue or pull request shows.
-func (r repository) learn(ctx context.Context, facts []fact) error {
+// facts handles facts that no issue or pull request shows.
+func (r repository) facts(ctx context.Context, facts []change.Fact) error {
 	return r.pulls.learn(forge.WithUrgency(ctx, forge.Urgent), facts)
 }
 
 // change handles what changed of an issue or a pull request.
-func (r repository) change(ctx context.Context, i item, since time.Time) error {
-	if i.pull {
-		err := r.pulls.look(ctx, i.number)
-		if i.reopened {
-			err = errors.Join(err, r.pulls.reopened(ctx, i.number))
+func (r repository) change(ctx context.Context, i change.Item, since time.Time) error {
+	if i.Pull {
+		err := r.pulls.look(ctx, i.Number)
+		if i.Reopened {
+			err = errors.Join(err, r.pulls.reopened(ctx, i.Number))
 		}
 		return errors.Join(err, r.issues.follow(ctx))
 	}
-	issue, err := r.issues.reader.Issue(ctx, r.issues.repo, i.number)
+	issue, err := r.issues.reader.Issue(ctx, r.issues.repo, i.Number)
 	switch {
-	case errors.Is(err, forge.ErrNotFound) && i.gone:
-		return r.closed.gone(ctx, i.number)
+	case errors.Is(err, forge.ErrNotFound) && i.Gone:
+		return r.closed.gone(ctx, i.Number)
 	case errors.Is(err, forge.ErrNotFound):
 		return nil // it may be hidden only
 	case err != nil:

@@ -19,6 +19,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/command"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+	"github.com/signalbox/signalbox/services/gateway/change"
 )
 
 // pulls signals to instances that their pull request changed: those with its number in the
@@ -39,9 +40,9 @@ type pulls struct {
 	permissions *permissions
 	refused     *prometheus.CounterVec // nil: nothing is counted
 
-	turn  sync.Mutex         // held by a poll and by look
-	known map[string]tracked // open instances by id
-	heads map[int]head       // of tracked pull requests, by number
+	turn  sync.Mutex          // held by a poll and by look
+	known map[string]tracked  // open instances by id
+	heads map[int]change.Head // of tracked pull requests, by number
 }
 
 // tracked is the pull request of an instance as of a commit.

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nats.go/micro"
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,6 +18,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/engine/subject"
 	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/services/gateway/change"
 )
 
 const (
@@ -109,135 +111,155 @@ func (d *deliveries) round(ctx context.Context, consumer jetstream.Consumer) err
 	return d.handle(ctx, all)
 }
 
-// wanted is an issue or a pull request to look at, or facts, and the deliveries of it.
-type wanted struct {
-	repo  repository
-	item  item
-	since time.Time
-	facts []fact
-	of    []int // deliveries
-	err   error
-
-	commands   bool // there may be some
-	configures bool // it is the configuration
+// task is a part of a repository to look at, and the deliveries that ask for it.
+type task struct {
+	repo       repository
+	item       change.Item
+	since      time.Time // zero: since the cursor
+	commands   bool      // there may be some
+	facts      []change.Fact
+	configures bool  // it is the configuration
+	of         []int // deliveries
+	err        error
 }
 
-func (w *wanted) handle(ctx context.Context) error {
-	if w.configures {
-		return w.repo.issues.configs.again(ctx)
+func (t *task) run(ctx context.Context) error {
+	switch {
+	case t.configures:
+		return t.repo.issues.configs.refresh(ctx)
+	case len(t.facts) > 0:
+		return t.repo.facts(ctx, t.facts)
 	}
-	if len(w.facts) > 0 {
-		return w.repo.learn(ctx, w.facts)
-	}
-	return w.repo.look(ctx, w.item, w.since, w.commands)
+	return t.repo.look(ctx, t.item, t.since, t.commands)
 }
 
-// handle handles deliveries together.
-func (d *deliveries) handle(ctx context.Context, all []jetstream.Msg) error {
-	read := make([]delivery, len(all))
-	failed := make([]error, len(all))
-	looks := map[string]*wanted{}
-	for n, m := range all {
-		var repo repository
-		var known bool
-		if read[n], repo, known = d.read(m); !known {
-			continue
+// tasks are what deliveries ask for, each once for all that ask for the same.
+type tasks map[string]*task
+
+func (all tasks) add(repo repository, n int, c change.Change) {
+	join := func(key string, t task) *task {
+		key = repo.issues.repo + " " + key
+		if all[key] == nil {
+			t.repo = repo
+			all[key] = &t
 		}
-		for _, i := range read[n].items {
-			key := fmt.Sprintf("%s %v", repo.issues.repo, i)
-			w := looks[key]
-			if w == nil {
-				w = &wanted{repo: repo, item: i, since: read[n].since}
-				looks[key] = w
-			}
-			if read[n].since.Before(w.since) { // zero: since the cursor
-				w.since = read[n].since
-			}
-			w.of = append(w.of, n)
-			w.commands = w.commands || read[n].slash
-		}
-		if facts := read[n].facts; len(facts) > 0 {
-			w := looks[repo.issues.repo]
-			if w == nil {
-				w = &wanted{repo: repo}
-				looks[repo.issues.repo] = w
-			}
-			w.facts = append(w.facts, facts...)
-			w.of = append(w.of, n)
-		}
-		if read[n].configures {
-			key := repo.issues.repo + " configuration"
-			if looks[key] == nil {
-				looks[key] = &wanted{repo: repo, configures: true}
-			}
-			looks[key].of = append(looks[key].of, n)
-		}
-		if set := read[n].set; set != nil {
-			d.repositoriesChanged(*set)
-		}
+		all[key].of = append(all[key].of, n)
+		return all[key]
 	}
+	for _, i := range c.Items {
+		t := join(fmt.Sprint(i), task{item: i, since: c.Since})
+		if c.Since.Before(t.since) {
+			t.since = c.Since
+		}
+		t.commands = t.commands || c.Commands
+	}
+	if len(c.Facts) > 0 {
+		t := join("facts", task{})
+		t.facts = append(t.facts, c.Facts...)
+	}
+	if c.Configures {
+		join("configuration", task{configures: true})
+	}
+}
+
+// run runs the tasks, several at a time, and returns the errors of each delivery.
+func (all tasks) run(ctx context.Context, deliveries int) []error {
+	failed := make([]error, deliveries)
 	group, _ := errgroup.WithContext(ctx)
 	group.SetLimit(itemsAtOnce)
-	for _, w := range looks {
+	for _, t := range all {
 		group.Go(func() error {
 			within, cancel := context.WithTimeout(ctx, itemWithin)
 			defer cancel()
-			w.err = w.handle(within)
+			t.err = t.run(within)
 			return nil
 		})
 	}
 	_ = group.Wait() // no function fails
-	for _, w := range looks {
-		for _, n := range w.of {
-			failed[n] = errors.Join(failed[n], w.err)
+	for _, t := range all {
+		for _, n := range t.of {
+			failed[n] = errors.Join(failed[n], t.err)
 		}
 	}
+	return failed
+}
+
+// The results of a delivery.
+const (
+	resultDone      = "done"
+	resultUnheard   = "unheard"   // nothing is to be done
+	resultElsewhere = "elsewhere" // in a repository that is not watched
+	resultAgain     = "again"
+	resultAside     = "aside"
+)
+
+// handle handles deliveries together.
+func (d *deliveries) handle(ctx context.Context, all []jetstream.Msg) error {
+	read, wanted := map[int]change.Change{}, tasks{}
+	for n, m := range all {
+		event, id, err := subject.ParseDelivery(m.Subject())
+		if err != nil {
+			event = "unknown"
+		}
+		var c change.Change
+		if err == nil {
+			c, err = decode(event, id, m.Headers(), m.Data())
+		}
+		if err != nil {
+			d.handled.WithLabelValues(event, resultAside).Inc()
+			d.log.Error("a delivery is set aside: it cannot be read", "event", event, "delivery", id, "error", err)
+			_ = m.TermWithReason("not a delivery")
+			continue
+		}
+		if result := d.plan(n, c, wanted); result != resultDone {
+			d.handled.WithLabelValues(event, result).Inc()
+			_ = m.Ack() // if that is lost it is read again
+			continue
+		}
+		read[n] = c
+	}
+	failed := wanted.run(ctx, len(all))
 	if ctx.Err() != nil {
 		return nil // not acknowledged: the next process has them
 	}
-	for n, m := range all {
-		if read[n].heard() {
-			d.settle(m, read[n], failed[n])
-		}
+	for n, c := range read {
+		d.settle(all[n], c, failed[n])
 	}
 	return nil
 }
 
-// read reads a delivery. One that is nobody's business is settled at once; then it is not
-// known.
-func (d *deliveries) read(m jetstream.Msg) (read delivery, repo repository, known bool) {
-	event, id, err := subject.ParseDelivery(m.Subject())
+// decode reads a delivery as it is kept.
+func decode(event, id string, header nats.Header, data []byte) (change.Change, error) {
+	body, err := unpacked(header, data)
 	if err != nil {
-		event = "unknown"
+		return change.Change{}, fmt.Errorf("%w: %w", change.ErrForm, err)
 	}
-	body, unpack := unpacked(m.Headers(), m.Data())
-	if err = errors.Join(err, unpack); err == nil {
-		read, err = readDelivery(event, id, body)
-	}
-	if err != nil {
-		d.handled.WithLabelValues(event, "aside").Inc()
-		d.log.Error("a delivery is set aside: it cannot be read", "event", event, "delivery", id, "error", err)
-		_ = m.TermWithReason("not a delivery")
-		return delivery{}, repo, false
-	}
-	repo, watched := d.watched.find(read.repo)
+	return change.Read(event, id, body)
+}
+
+// plan adds to the tasks what a change asks for. Nothing is asked for unless it returns resultDone.
+func (d *deliveries) plan(n int, c change.Change, wanted tasks) (result string) {
+	repo, watched := d.watched.find(c.Repo)
 	switch {
-	case !read.heard():
-		d.handled.WithLabelValues(event, "unheard").Inc()
-	case !watched && read.set == nil:
-		d.handled.WithLabelValues(event, "elsewhere").Inc()
+	case !c.Matters():
+		return resultUnheard
+	case c.Repositories != nil:
+		d.log.Info("the forge says that repositories have changed", "event", c.Event, "action", c.Action, "repos", c.Repositories.Names,
+			"was", c.Repositories.Was)
+		d.watched.ask()
+	case !watched:
+		return resultElsewhere
 	default:
-		return read, repo, true
+		wanted.add(repo, n, c)
 	}
-	_ = m.Ack() // if that is lost it is read again
-	return delivery{}, repo, false
+	return resultDone
 }
 
 // settle acknowledges a delivery, has it delivered again later, or sets it aside.
-func (d *deliveries) settle(m jetstream.Msg, read delivery, err error) {
+func (d *deliveries) settle(m jetstream.Msg, c change.Change, err error) {
 	limit, no := new(forge.RateLimit), new(instance.Refusal)
 	meta, unread := m.Metadata()
-	result, again := "done", deliveryAgain
+	result, again := resultDone, deliveryAgain
 	if unread == nil && meta.NumDelivered < 8 {
 		again = min(again, deliverySoon<<meta.NumDelivered)
 	}
@@ -245,23 +267,23 @@ func (d *deliveries) settle(m jetstream.Msg, read delivery, err error) {
 	case err == nil:
 		err = m.Ack()
 	case errors.As(err, &limit):
-		result, again = "again", max(again, time.Until(limit.Until))
+		result, again = resultAgain, max(again, time.Until(limit.Until))
 		err = errors.Join(err, m.NakWithDelay(again))
 	case lasting(err) || errors.As(err, &no):
-		if result = "again"; unread == nil && meta.NumDelivered >= deliveryTries {
-			result = "aside"
+		if result = resultAgain; unread == nil && meta.NumDelivered >= deliveryTries {
+			result = resultAside
 			err = errors.Join(err, m.TermWithReason("refused too often"))
 		} else {
 			err = errors.Join(err, m.NakWithDelay(again))
 		}
 	default:
-		result = "again"
+		result = resultAgain
 		err = errors.Join(err, m.NakWithDelay(again))
 	}
-	d.handled.WithLabelValues(read.event, result).Inc()
+	d.handled.WithLabelValues(c.Event, result).Inc()
 	if err != nil {
 		_, id, _ := subject.ParseDelivery(m.Subject())
-		d.log.Warn("a delivery was not handled", "event", read.event, "action", read.action, "repo", read.repo, "delivery", id,
+		d.log.Warn("a delivery was not handled", "event", c.Event, "action", c.Action, "repo", c.Repo, "delivery", id,
 			"result", result, "error", err)
 	}
 }
@@ -293,7 +315,7 @@ func (d *deliveries) replay(m micro.Request) {
 	switch {
 	case errors.Is(err, jetstream.ErrMsgNotFound), errors.Is(err, subject.ErrInvalid):
 		_ = m.Error("404", fmt.Sprintf("no delivery %.70q is kept; have the forge deliver it again", ask.Delivery), nil)
-	case errors.Is(err, errDelivery):
+	case errors.Is(err, change.ErrForm):
 		_ = m.Error("400", err.Error(), nil)
 	case err != nil:
 		_ = m.Error("502", err.Error(), nil)
@@ -319,36 +341,16 @@ func (d *deliveries) again(ctx context.Context, id string) (replayed, error) {
 	if err != nil {
 		return replayed{}, err
 	}
-	body, err := unpacked(m.Header, m.Data)
-	if err != nil {
-		return replayed{}, fmt.Errorf("%w: %w", errDelivery, err)
-	}
-	read, err := readDelivery(event, id, body)
+	c, err := decode(event, id, m.Header, m.Data)
 	if err != nil {
 		return replayed{}, err
 	}
-	out := replayed{Delivery: id, Event: event, Action: read.action, Repo: read.repo, At: m.Time, Result: "done"}
-	repo, watched := d.watched.find(read.repo)
-	switch {
-	case !read.heard():
-		out.Result = "unheard"
-		return out, nil
-	case read.set != nil:
-		d.repositoriesChanged(*read.set)
-		return out, nil
-	case !watched:
-		out.Result = "elsewhere"
-		return out, nil
+	out, wanted := replayed{Delivery: id, Event: event, Action: c.Action, Repo: c.Repo, At: m.Time}, tasks{}
+	out.Result = d.plan(0, c, wanted)
+	if out.Result == resultDone {
+		for _, i := range c.Items {
+			out.Items = append(out.Items, i.Number)
+		}
 	}
-	for _, i := range read.items {
-		out.Items = append(out.Items, i.number)
-		err = errors.Join(err, repo.look(ctx, i, read.since, read.slash))
-	}
-	if len(read.facts) > 0 {
-		err = errors.Join(err, repo.learn(ctx, read.facts))
-	}
-	if read.configures {
-		err = errors.Join(err, repo.issues.configs.again(ctx))
-	}
-	return out, err
+	return out, wanted.run(ctx, 1)[0]
 }
