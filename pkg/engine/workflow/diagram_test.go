@@ -94,31 +94,70 @@ func TestSVGIsWellFormedAndHasEveryStateAndMove(t *testing.T) {
 	}
 }
 
-func TestNoTwoBoxesOverlap(t *testing.T) {
-	for _, d := range builtins(t) {
+func TestNoTwoBoxesOrLanesOverlap(t *testing.T) {
+	for _, d := range append(builtins(t), loaded(t, rich)) {
 		l := newLayout(d)
-		for _, a := range l.boxes {
-			if a.x < 0 || a.y < 0 || a.x+a.w > l.width || a.y+a.h > l.height {
-				t.Errorf("%s: %s is off the canvas", d.Name, a.state.Name)
+		lanes := map[*lane]bool{}
+		for i, b := range l.boxes {
+			if b.y < 0 || b.y+b.h > l.height || l.x < 0 || l.x+boxWidth > l.width || i > 0 && b.y < l.boxes[i-1].y+l.boxes[i-1].h {
+				t.Errorf("%s: %s is off the canvas or over another", d.Name, b.state.Name)
 			}
-			for _, b := range l.boxes {
-				if a != b && a.x < b.x+b.w && b.x < a.x+a.w && a.y < b.y+b.h && b.y < a.y+a.h {
-					t.Errorf("%s: %s and %s overlap", d.Name, a.state.Name, b.state.Name)
+			for _, one := range append(b.left, b.right...) {
+				lanes[one] = true
+				if x := l.line(one); x < 0 || x > l.width {
+					t.Errorf("%s: a move into %s is off the canvas", d.Name, one.to.state.Name)
+				}
+			}
+		}
+		for a := range lanes {
+			for b := range lanes {
+				if a != b && a.left == b.left && a.at == b.at && a.first <= b.last && b.first <= a.last {
+					t.Errorf("%s: moves into %s and into %s share a line", d.Name, a.to.state.Name, b.to.state.Name)
 				}
 			}
 		}
 	}
 }
 
-func TestThePathOfAnInstanceIsMarkedInItsDrawing(t *testing.T) {
+func TestTheInitialStateIsOnTopAndFinalOnesAreLast(t *testing.T) {
+	for _, d := range append(builtins(t), loaded(t, rich)) {
+		final := false
+		l := newLayout(d)
+		for i, b := range l.boxes {
+			if b.row != i || (i == 0) != (b.state.Name == d.Initial) || final && b.state.Kind != Final {
+				t.Errorf("%s: %s is in row %d", d.Name, b.state.Name, i)
+			}
+			final = b.state.Kind == Final
+		}
+		if len(l.boxes) != len(d.States) {
+			t.Errorf("%s has %d states", d.Name, len(l.boxes))
+		}
+	}
+}
+
+func TestMarksAreInTheDrawing(t *testing.T) {
 	d := loaded(t, small)
-	got := string(SVGOf(d, Path{Here: "waiting", Moves: map[[2]string]int{{"open", "waiting"}: 2, {"open", "nowhere"}: 1}}))
+	got := string(SVGOf(d, Marks{Label: "Where 3 are & why", States: map[string]StateMark{"open": {Class: "left"},
+		"waiting": {Class: "here", Count: "3", Says: "oldest 2h", Link: "/?a=b&c=d", Title: "3 instances"}},
+		Moves: map[[2]string]MoveMark{{"open", "waiting"}: {Label: "2× 5m", Title: "made 2×"}, {"open", "nowhere"}: {Label: "1×"}}}))
 	for _, want := range []string{
 		`id="state-open" class="state work left"`, `id="state-waiting" class="state wait here"`, `id="state-done" class="state final"`,
-		`<path class="made" d=`, "open → waiting (made 2×)",
+		`<path class="made" d=`, "open → waiting: made 2×", ">2× 5m</text>", `<a href="/?a=b&amp;c=d"><title>waiting, 3 instances`, ">3</text></g></a>",
+		">oldest 2h</tspan>", `aria-label="Where 3 are &amp; why"`,
 	} {
 		if strings.Count(got, want) != 1 {
 			t.Errorf("%q is not there once:\n%s", want, got)
+		}
+	}
+}
+
+func TestALongNameIsBrokenWhereItsWordsEnd(t *testing.T) {
+	for name, want := range map[string]string{
+		"open": "open", "waiting_for_requirements_clarification": "waiting_for_|requirements_|clarification",
+		"requires_human_intervention": "requires_human_|intervention", "on-hold": "on-hold", strings.Repeat("x", 40): strings.Repeat("x", 40),
+	} {
+		if got := strings.Join(broken(name), "|"); got != want {
+			t.Errorf("%s is broken into %s, want %s", name, got, want)
 		}
 	}
 }

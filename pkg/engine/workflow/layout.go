@@ -2,213 +2,195 @@ package workflow
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
+	"strings"
 )
 
 // Sizes of the drawing, in pixels.
 const (
-	margin    = 24
-	columnGap = 80  // between columns: room for the curves
-	boxGap    = 22  // below a box
-	laneGap   = 9   // below a lane
-	portGap   = 9   // between the ends of edges at one side of a box
-	minHeight = 40  // of a box
-	charWidth = 7.3 // of the font
+	margin    = 14
+	boxWidth  = 196
+	minHeight = 40 // of a box
+	rowGap    = 30 // between boxes: room for a move to the next one
+	portGap   = 13 // between the ends of moves at one side of a box
+	laneGap   = 9
+	labelRoom = 44 // between a box and the first lane
+	nameWidth = 24 // characters in a line of a name
 )
 
-// node is a state's box on the canvas or, without a state, a lane: the place
-// where edges to one target pass a column.
-type node struct {
-	state       *State
-	column      int
-	x, y, w, h  float64 // upper left corner and size
-	left, right []port
+// box is a state on the canvas. The states stand in one column.
+type box struct {
+	state       State
+	row         int
+	lines       []string // of the name
+	y, h        float64
+	left, right []*lane // in the order of their ports, from the top
 }
 
-// port is an end of edges at one side of a node.
-type port struct {
-	other *node
-	out   bool
+func (b *box) middle() float64 { return b.y + b.h/2 }
+
+// lane is the vertical line that all moves into one state share on one side of the column: moves
+// down on the right, moves up on the left.
+type lane struct {
+	to          *box
+	left        bool
+	first, last int // rows
+	at          int // 0 is next to the boxes
 }
 
-func (n *node) middle() float64 { return n.y + n.h/2 }
-
-// edge is a move drawn through the lanes between two boxes.
-type edge struct {
+// move is a move with its lane; nil for one to the next row or to the same one.
+type move struct {
 	Transition
-	path []*node
+	from, to *box
+	lane     *lane
 }
 
-// layout is a drawing of a table: states in columns by their distance from the
-// initial one, final states last.
+// layout is a drawing of a table.
 type layout struct {
-	boxes   map[string]*node
-	lanes   map[string]*node // by target, column and direction
-	columns [][]*node
-	edges   []edge
-	width   float64
-	height  float64
+	boxes         []*box
+	moves         []move
+	lefts, rights int     // lanes
+	x             float64 // left edge of the boxes
+	width, height float64
 }
 
 func newLayout(d *Definition) *layout {
-	l := &layout{boxes: map[string]*node{}, lanes: map[string]*node{}}
-	l.rank(d)
-	for _, s := range d.States {
-		for _, t := range s.Next {
-			l.connect(l.boxes[s.Name], l.boxes[t.To], t)
-		}
+	l := &layout{}
+	at := map[string]*box{}
+	for i, s := range order(d) {
+		b := &box{state: s, row: i, lines: broken(s.Name)}
+		at[s.Name] = b
+		l.boxes = append(l.boxes, b)
 	}
-	for range 12 {
-		l.place()
-		for _, column := range l.columns {
-			slices.SortStableFunc(column, func(a, b *node) int { return cmp.Compare(a.centre(), b.centre()) })
-		}
-	}
+	l.connect(at)
 	l.place()
-	byHeight := func(a, b port) int { return cmp.Compare(a.other.middle(), b.other.middle()) }
-	for _, column := range l.columns {
-		for _, n := range column {
-			slices.SortStableFunc(n.left, byHeight)
-			slices.SortStableFunc(n.right, byHeight)
-		}
-	}
 	return l
 }
 
-// rank gives every state its column.
-func (l *layout) rank(d *Definition) {
-	put := func(s State, column int) {
-		for len(l.columns) <= column {
-			l.columns = append(l.columns, nil)
-		}
-		n := &node{state: &s, column: column}
-		l.boxes[s.Name] = n
-		l.columns[column] = append(l.columns[column], n)
+// connect gives each move its lane, and each lane its place.
+func (l *layout) connect(at map[string]*box) {
+	type key struct {
+		to   string
+		left bool
 	}
-	front, column := []string{d.Initial}, 0
-	for ; len(front) > 0; column++ {
-		var next []string
-		for _, name := range front {
-			if s, _ := d.State(name); l.boxes[name] == nil && s.Kind != Final {
-				put(s, column)
-				next = append(next, s.row()...)
+	lanes := map[key]*lane{}
+	var all []*lane
+	for _, from := range l.boxes {
+		for _, t := range from.state.Next {
+			to := at[t.To]
+			m := move{Transition: t, from: from, to: to}
+			if down := to.row - from.row; down != 0 && down != 1 {
+				k := key{t.To, down < 0}
+				if lanes[k] == nil {
+					lanes[k] = &lane{to: to, left: k.left, first: to.row, last: to.row}
+					all = append(all, lanes[k])
+				}
+				m.lane = lanes[k]
+				m.lane.first, m.lane.last = min(m.lane.first, from.row), max(m.lane.last, from.row)
 			}
+			l.moves = append(l.moves, m)
 		}
-		front = next
 	}
-	last := len(l.columns)
-	for _, s := range d.States { // the final ones, and any that cannot be reached
-		if l.boxes[s.Name] == nil {
-			put(s, last)
+	slices.SortStableFunc(all, func(a, b *lane) int { return cmp.Or((a.last-a.first)-(b.last-b.first), a.first-b.first) })
+	for i, one := range all {
+		for slices.ContainsFunc(all[:i], func(o *lane) bool {
+			return o.left == one.left && o.at == one.at && o.first <= one.last && one.first <= o.last
+		}) {
+			one.at++
+		}
+		if one.left {
+			l.lefts = max(l.lefts, one.at+1)
+		} else {
+			l.rights = max(l.rights, one.at+1)
 		}
 	}
 }
 
-// connect leads an edge through a lane of every column between its ends. Edges
-// to the same target share their lanes.
-func (l *layout) connect(from, to *node, t Transition) {
-	path := []*node{from}
-	step := cmp.Compare(to.column, from.column)
-	for c := from.column + step; c != to.column && step != 0; c += step {
-		key := fmt.Sprint(t.To, c, step)
-		lane := l.lanes[key]
-		if lane == nil {
-			lane = &node{column: c}
-			l.lanes[key] = lane
-			l.columns[c] = append(l.columns[c], lane)
-		}
-		path = append(path, lane)
-	}
-	path = append(path, to)
-	for i, a := range path[:len(path)-1] {
-		a.join(path[i+1])
-	}
-	l.edges = append(l.edges, edge{t, path})
-}
-
-func (n *node) join(to *node) {
-	add := func(list *[]port, p port) {
-		if !slices.Contains(*list, p) {
-			*list = append(*list, p)
-		}
-	}
-	switch {
-	case n.column < to.column:
-		add(&n.right, port{to, true})
-		add(&to.left, port{n, false})
-	case n.column > to.column:
-		add(&n.left, port{to, true})
-		add(&to.right, port{n, false})
-	default:
-		add(&n.right, port{to, true})
-		add(&to.right, port{n, false})
-	}
-}
-
-// place gives every node its size and corner, columns centred on one another.
+// place gives each box its corner and its ports. On the right the lane that ends has the first
+// port, then the outermost lane that begins; on the left it is the other way round. So no two
+// moves of a box cross next to it.
 func (l *layout) place() {
-	heights := make([]float64, len(l.columns))
-	x := float64(margin)
-	l.height = 0
-	for i, column := range l.columns {
-		w := 0.0
-		for _, n := range column {
-			if n.state != nil {
-				n.h = max(minHeight, portGap*float64(1+max(len(n.left), len(n.right))))
-				w = max(w, charWidth*float64(max(len(n.state.Name), len(n.state.under())))+20)
+	for _, m := range l.moves {
+		if m.lane == nil {
+			continue
+		}
+		for _, b := range []*box{m.from, m.to} {
+			side := &b.right
+			if m.lane.left {
+				side = &b.left
 			}
-			heights[i] += n.h + n.gap()
-		}
-		for _, n := range column {
-			n.x, n.w = x, w
-		}
-		l.height = max(l.height, heights[i])
-		x += w + columnGap
-	}
-	for i, column := range l.columns {
-		y := margin + (l.height-heights[i])/2
-		for _, n := range column {
-			n.y = y
-			y += n.h + n.gap()
+			if !slices.Contains(*side, m.lane) {
+				*side = append(*side, m.lane)
+			}
 		}
 	}
-	l.width, l.height = x-columnGap+margin, l.height+2*margin
+	y := float64(margin)
+	for _, b := range l.boxes {
+		rank := func(o *lane) int {
+			if o.to == b {
+				return -1 << 20
+			}
+			return -o.at
+		}
+		slices.SortStableFunc(b.right, func(a, o *lane) int { return rank(a) - rank(o) })
+		slices.SortStableFunc(b.left, func(a, o *lane) int { return rank(o) - rank(a) })
+		b.y, b.h = y, max(minHeight, float64(24+15*len(b.lines)), portGap*float64(1+max(len(b.left), len(b.right))))
+		y += b.h + rowGap
+	}
+	side := func(lanes int) float64 {
+		if lanes == 0 {
+			return margin
+		}
+		return margin + labelRoom + laneGap*float64(lanes)
+	}
+	l.x = side(l.lefts)
+	l.width, l.height = l.x+boxWidth+side(l.rights), y-rowGap+margin
 }
 
-func (n *node) gap() float64 {
-	if n.state == nil {
-		return laneGap
+// port returns where a lane meets a box.
+func (l *layout) port(b *box, of *lane) (x, y float64) {
+	x, ports := l.x+boxWidth, b.right
+	if of.left {
+		x, ports = l.x, b.left
 	}
-	return boxGap
+	return x, b.y + b.h*float64(slices.Index(ports, of)+1)/float64(len(ports)+1)
 }
 
-// centre is the mean height of a node's neighbours in other columns, or its own.
-func (n *node) centre() float64 {
-	sum, count := 0.0, 0
-	for _, p := range slices.Concat(n.left, n.right) {
-		if p.other.column != n.column {
-			sum, count = sum+p.other.middle(), count+1
-		}
+// line returns the place of a lane.
+func (l *layout) line(of *lane) float64 {
+	if off := labelRoom + laneGap*float64(of.at); of.left {
+		return l.x - off
+	} else {
+		return l.x + boxWidth + off
 	}
-	if count == 0 {
-		return n.middle()
-	}
-	return sum / float64(count)
 }
 
-// end is where the edge to or from another node meets this one.
-func (n *node) end(other *node, out bool) (x, y float64) {
-	if n.state == nil {
-		if n.column > other.column {
-			return n.x, n.middle()
+// order returns the states from the top down: the initial one, the others as their author wrote
+// them, and the final ones.
+func order(d *Definition) []State {
+	rank := func(s State) int {
+		switch {
+		case s.Name == d.Initial:
+			return 0
+		case s.Kind == Final:
+			return 2
 		}
-		return n.x + n.w, n.middle()
+		return 1
 	}
-	x, ports := n.x+n.w, n.right
-	if n.column > other.column {
-		x, ports = n.x, n.left
+	states := slices.Clone(d.States)
+	slices.SortStableFunc(states, func(a, b State) int { return rank(a) - rank(b) })
+	return states
+}
+
+// broken breaks a long name after a "_" or "-".
+func broken(name string) (lines []string) {
+	line := ""
+	for _, part := range strings.SplitAfter(strings.ReplaceAll(name, "-", "-_"), "_") {
+		part = strings.ReplaceAll(part, "-_", "-")
+		if line != "" && len(line)+len(part) > nameWidth {
+			lines, line = append(lines, line), ""
+		}
+		line += part
 	}
-	i := slices.Index(ports, port{other, out})
-	return x, n.y + n.h*float64(i+1)/float64(len(ports)+1)
+	return append(lines, line)
 }

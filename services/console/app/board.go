@@ -156,6 +156,7 @@ type lifecycle struct {
 	Count  int
 	URL    string
 	Chosen bool
+	Page   string // that draws it
 	States []choice
 }
 
@@ -209,7 +210,7 @@ func makeBoard(s snapshot, f filter, now time.Time) boardPage {
 	for at, n := range counts {
 		l := byName[at.workflow]
 		if l == nil {
-			l = &lifecycle{Name: at.workflow, Chosen: f.Workflow == at.workflow, URL: f.with(func(f *filter) { f.Workflow, f.State = at.workflow, "" })}
+			l = &lifecycle{Name: at.workflow, Page: lifecycleURL(at.workflow), Chosen: f.Workflow == at.workflow, URL: f.with(func(f *filter) { f.Workflow, f.State = at.workflow, "" })}
 			byName[at.workflow] = l
 		}
 		l.Count += n

@@ -33,6 +33,7 @@ const (
 type cache struct {
 	client *client.Client
 	hub    *hub
+	flow   *flow
 	log    *slog.Logger
 	wake   chan struct{} // an instance has changed
 
@@ -54,7 +55,7 @@ type story struct {
 }
 
 func newCache(c *client.Client, h *hub, log *slog.Logger) *cache {
-	return &cache{client: c, hub: h, log: log, wake: make(chan struct{}, 1), rows: map[string]*row{}, whole: map[string]view.Instance{},
+	return &cache{client: c, hub: h, flow: newFlow(), log: log, wake: make(chan struct{}, 1), rows: map[string]*row{}, whole: map[string]view.Instance{},
 		story: map[string]story{}, defs: map[string]*workflow.Definition{}, changed: map[string]bool{}, heard: time.Now()}
 }
 
@@ -84,8 +85,11 @@ func (c *cache) load(ctx context.Context) error {
 	}
 	if err == nil {
 		c.hub.notify("")
-		err = c.client.Watch(ctx, "", newest, func(e client.LogEntry) error {
-			c.touch(e.Instance)
+		err = c.client.Watch(ctx, "", max(newest, maxPast)-maxPast, func(e client.LogEntry) error {
+			c.count(e)
+			if e.Commit.Seq > newest {
+				c.touch(e.Instance)
+			}
 			return nil
 		})
 	}
@@ -106,6 +110,22 @@ func (c *cache) list(ctx context.Context, q *pb.ListRequest) error {
 		}
 	}
 	return nil
+}
+
+// count counts the moves of a commit.
+func (c *cache) count(e client.LogEntry) {
+	workflow := ""
+	for _, event := range e.Events {
+		if opened, ok := event.(instance.Opened); ok {
+			workflow = opened.Workflow
+		}
+	}
+	c.mu.Lock()
+	if have := c.rows[e.Instance]; have != nil {
+		workflow = have.Workflow
+	}
+	c.mu.Unlock()
+	c.flow.add(workflow, e)
 }
 
 // touch has an instance read again.
@@ -280,14 +300,40 @@ func (c *cache) definition(ctx context.Context, in view.Instance) (*workflow.Def
 	if err != nil {
 		return nil, err
 	}
-	if def, err = workflow.Load(in.Workflow, reply.GetSource()); err != nil {
+	return c.keep(in.Workflow, reply)
+}
+
+// keep reads a definition and keeps it.
+func (c *cache) keep(name string, reply *pb.DefinitionReply) (*workflow.Definition, error) {
+	def, err := workflow.Load(name, reply.GetSource())
+	if err != nil {
 		return nil, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	bound(c.defs, maxStory)
-	c.defs[in.Definition] = def
+	c.defs[reply.GetHash()] = def
 	return def, nil
+}
+
+// named returns the newest definition of a lifecycle, and the names of all.
+func (c *cache) named(ctx context.Context, name string) (def *workflow.Definition, all []string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	reply, err := c.client.Definition(ctx, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	c.mu.Lock()
+	def = c.defs[reply.GetHash()]
+	c.mu.Unlock()
+	if def == nil {
+		if def, err = c.keep(name, reply); err != nil {
+			return nil, nil, err
+		}
+	}
+	names, err := c.client.Definition(ctx, "")
+	return def, names.GetNames(), err
 }
 
 // snapshot is what a page is made of: a copy of all rows, as of a commit.

@@ -77,12 +77,7 @@ func makeInstance(env *term.Env, in view.Instance, def *workflow.Definition, rec
 		Links: forgeLinks(in), Differ: in.Differences(), Asked: in.Questions}
 	commits := view.Commits(records)
 	events := timeline(view.History(in.Instance, records))
-	path := workflow.Path{Here: in.State, Moves: map[[2]string]int{}}
-	for _, e := range events {
-		if e.Event.Event == "moved" {
-			path.Moves[[2]string{e.From, e.To}]++
-		}
-	}
+	path := pathOf(in, events)
 	end := len(events)
 	if before > 0 {
 		end, _ = slices.BinarySearchFunc(events, before, func(e event, seq uint64) int { return cmp.Compare(e.Seq, seq) })
@@ -108,6 +103,31 @@ func makeInstance(env *term.Env, in view.Instance, def *workflow.Definition, rec
 		}
 	}
 	return p
+}
+
+// pathOf marks the states that an instance was in, and the moves that it made.
+func pathOf(in view.Instance, events []event) workflow.Marks {
+	marks := workflow.Marks{Label: "Diagram of the lifecycle with the path of the instance; the timeline has the same as text",
+		States: map[string]workflow.StateMark{in.State: {Class: "here", Title: "here"}}, Moves: map[[2]string]workflow.MoveMark{}}
+	made, stays := map[[2]string]int{}, map[[2]string]time.Duration{}
+	var entered time.Time
+	for _, e := range events {
+		switch e.Event.Event {
+		case "opened":
+			entered = e.Time
+		case "moved":
+			key := [2]string{e.From, e.To}
+			made[key]++
+			stays[key] += e.Time.Sub(entered)
+			if entered = e.Time; e.From != in.State {
+				marks.States[e.From] = workflow.StateMark{Class: "left", Title: "was here"}
+			}
+		}
+	}
+	for key, n := range made {
+		marks.Moves[key] = workflow.MoveMark{Label: times(n) + " " + stay(stays[key]), Title: fmt.Sprintf("made %d×, after %s in all", n, term.Duration(stays[key]))}
+	}
+	return marks
 }
 
 func ruled(all []view.Rule) (rules []rule) {

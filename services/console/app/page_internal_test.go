@@ -89,8 +89,10 @@ func shown(t *testing.T, text string) map[string]string {
 	one := makeInstance(env(), in, def, records, 0)
 	one.frame, one.Forms, one.Unread = board.frame, makeForms(in, def, "/inbox", false, no), text
 	inbox := inboxPage{frame: board.frame, Items: []item{{Row: board.Rows[0], Why: text, Links: forgeLinks(in), Forms: one.Forms}}, Paused: board.Rows}
+	life := makeLifecycle(def, []*row{&r}, map[[2]string]moved{{"received", "analyzing_requirements"}: {2, []time.Duration{time.Minute, 2 * time.Minute}}}, nine, p.now())
+	life.frame, life.Others = board.frame, []choice{{Text: text, URL: "/lifecycles/x"}}
 	pages := map[string]string{}
-	for name, data := range map[string]any{"board": board, "instance": one, "inbox": inbox, "signin": signInPage{frame: frame{Refused: text}, Next: "/i/" + text[:5]},
+	for name, data := range map[string]any{"lifecycle": life, "board": board, "instance": one, "inbox": inbox, "signin": signInPage{frame: frame{Refused: text}, Next: "/i/" + text[:5]},
 		"fault": struct{ frame }{board.frame}} {
 		w := httptest.NewRecorder()
 		p.show(w, http.StatusOK, name, data)
@@ -144,6 +146,9 @@ func TestAnInstanceSaysWhereItIsAndWhyItDoesNotMove(t *testing.T) {
 			`id="e3"`, "Cancel the instance", `name="moves" value="1"`, "UNPROVEN",
 		},
 		"board": {`<td class="why">`, `href="/i/acme/widgets/42"`, `<b>1</b>`, "1 to 1 of 1 open"},
+		"lifecycle": {`class="state wait lit people"`, `<b>2×</b>`, "1 open instance, 0 closed", `●&nbsp;</span>1<span class="hidden"> waits for people`,
+			`<a href="/?state=waiting_for_requirements_clarification&amp;workflow=issue"><title>waiting_for_requirements_clarification, 1 instance, waits for people, the oldest for 58m`,
+			"received → analyzing_requirements: made 2×, usually after 2m", ">2× 2m</text>"},
 		"inbox": {`<label for="acme/widgets/42-q1">`, `name="q1"`, `>The last widget is missing</textarea>`, "<h2>Paused</h2>"},
 	} {
 		for _, text := range want {
