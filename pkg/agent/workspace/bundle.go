@@ -67,6 +67,9 @@ func (r repository) holds(ctx context.Context, commits ...string) bool {
 				continue
 			}
 		}
+		if r.absent(keep(commit)) {
+			return false
+		}
 		if _, err := r.git.Run(ctx, "rev-parse", "--verify", "--quiet", keep(commit)+"^{commit}"); err != nil {
 			return false
 		}

@@ -104,7 +104,9 @@ func (t *Tree) state(ctx context.Context, message string) (string, error) {
 	if err != nil {
 		return "", infra(err, "commit")
 	}
-	return strings.TrimSpace(out.String()), nil
+	made := strings.TrimSpace(out.String())
+	t.remember(filesOf(made), found.tree)
+	return made, nil
 }
 
 // Hold makes Diff, Check, Commit and Change read the tree once, as it is at the first of them: what

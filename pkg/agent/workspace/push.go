@@ -47,31 +47,21 @@ func (c *Cache) Push(ctx context.Context, name string, change outbound.Change, t
 		return false, infra(err, "push")
 	}
 	g := to.authorize(repo.git)
-	there, err := at(ctx, g, to.URL, ref)
-	switch {
-	case err != nil:
-		return false, sourceError(err, to.URL, change.Branch())
-	case there == head:
-		return false, nil
-	case there != "":
-		// A commit that is not cached is not an ancestor.
-		if _, err := repo.git.Run(ctx, "merge-base", "--is-ancestor", there, head); err != nil {
-			return false, fmt.Errorf("%w: %s is at %s, which is not in the history of %s", ErrForeign, change.Branch(), there, head)
-		}
-	}
 	said, err := g.Run(ctx, "push", "--porcelain", "--no-verify", "--", to.URL, head+":"+ref)
 	if err == nil {
-		return true, nil
+		return !strings.Contains(said, "[up to date]"), nil
 	}
 	// The reply may have been lost, or another process may have pushed the same commit.
-	if there, lost := at(ctx, g, to.URL, ref); lost == nil && there == head {
-		return true, nil
-	}
+	there, lost := at(ctx, g, to.URL, ref)
 	switch {
+	case lost == nil && there == head:
+		return true, nil
 	case strings.Contains(said, "[remote rejected]"):
 		return false, rejection(change.Branch(), said, err)
-	case strings.Contains(said, "[rejected]"):
-		return false, fmt.Errorf("%w: %s moved meanwhile", ErrForeign, change.Branch())
+	case strings.Contains(said, "[rejected]"): // git never pushes past commits that are not in the history
+		return false, fmt.Errorf("%w: %s is at %s, which is not in the history of %s", ErrForeign, change.Branch(), there, head)
+	case lost != nil:
+		return false, sourceError(lost, to.URL, change.Branch())
 	}
 	return false, infra(err, "push %s", change.Branch())
 }

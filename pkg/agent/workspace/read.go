@@ -61,7 +61,11 @@ func (t *Tree) Aside() string { return t.aside.String() }
 // files in.
 func (t *Tree) read(ctx context.Context) (left, error) {
 	var l left
-	err := t.receive(ctx, "files", "", func(head []string, pack *bufio.Reader) error {
+	was, err := t.filesID(ctx, t.Head)
+	if err != nil {
+		return l, infra(err, "read the work tree")
+	}
+	err = t.receive(ctx, "files", "WAS="+was, func(head []string, pack *bufio.Reader) error {
 		if len(head) != 4 || head[0] != "left" || !commitID.MatchString(head[2]) || head[1] != "-" && !commitID.MatchString(head[1]) {
 			return t.refused("git", fmt.Sprintf("git in the sandbox answers %q", head))
 		}
@@ -74,6 +78,9 @@ func (t *Tree) read(ctx context.Context) (left, error) {
 			return err
 		}
 		defer q.discard()
+		if l.tree == was {
+			return q.accept()
+		}
 		if kind, err := q.git.Run(ctx, "cat-file", "-t", l.tree); err != nil || kind != "tree" {
 			return t.refused("pack", "the pack of the files has no tree "+l.tree)
 		}
@@ -85,7 +92,7 @@ func (t *Tree) read(ctx context.Context) (left, error) {
 // commits takes in the program's commits since Head, if wanted says so.
 func (t *Tree) commits(ctx context.Context, tip string, wanted func(git.Runner) (bool, error)) (bool, error) {
 	var taken bool
-	err := t.receive(ctx, "commits", tip, func(_ []string, pack *bufio.Reader) error {
+	err := t.receive(ctx, "commits", "TIP="+tip, func(_ []string, pack *bufio.Reader) error {
 		q, err := t.quarantine(ctx, pack)
 		if err != nil {
 			return err
@@ -102,8 +109,8 @@ func (t *Tree) commits(ctx context.Context, tip string, wanted func(git.Runner) 
 	return taken && err == nil, err
 }
 
-// receive runs a part of the script and passes on its answer: the words of a line, and a pack.
-func (t *Tree) receive(ctx context.Context, part, tip string, take func(head []string, pack *bufio.Reader) error) error {
+// receive runs a part of the script, with the variable that it needs, and passes on its answer: the words of a line, and a pack.
+func (t *Tree) receive(ctx context.Context, part, variable string, take func(head []string, pack *bufio.Reader) error) error {
 	file, err := os.CreateTemp(filepath.Dir(t.Dir), "out-*")
 	if err != nil {
 		return infra(err, "read the work tree")
@@ -115,7 +122,7 @@ func (t *Tree) receive(ctx context.Context, part, tip string, take func(head []s
 	var stderr strings.Builder
 	r, err := t.inside(ctx, sandbox.Command{
 		Argv: []string{"sh", "-c", script, "read", part}, Dir: t.own(),
-		Env:    append(t.git.Variables(), "TREE="+t.Dir, "SHARED="+t.Shared, "VIEW="+filepath.Join(t.own(), "view"), "START="+t.Head, "TIP="+tip),
+		Env:    append(t.git.Variables(), "TREE="+t.Dir, "SHARED="+t.Shared, "VIEW="+filepath.Join(t.own(), "view"), "START="+t.Head, variable),
 		Stdout: &limited{file, 2 * t.cache.cfg.Intake.Bytes}, Stderr: &stderr,
 	})
 	switch {

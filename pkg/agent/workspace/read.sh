@@ -23,14 +23,14 @@ view() {
 		refuse ".git is not a directory any more"
 	fi
 	[ -d .git ] || return 1
-	odd=$(find .git/HEAD .git/refs .git/packed-refs .git/objects ! -type f ! -type d 2>/dev/null | head -n 3 | tr '\n' ' ')
-	[ -z "$odd" ] || refuse "neither files nor directories, which git would follow or wait for: $odd"
+	odd=$(find .git/HEAD .git/refs .git/packed-refs .git/objects ! -type f ! -type d 2>/dev/null) || true
+	[ -z "$odd" ] || refuse "neither files nor directories, which git would follow or wait for: $(echo "$odd" | head -n 3 | tr '\n' ' ')"
 	[ -f .git/HEAD ] && [ -d .git/refs ] && [ -d .git/objects ] || refuse ".git is no git directory any more"
-	rm -rf "$VIEW"
+	[ ! -e "$VIEW" ] || rm -rf "$VIEW"
 	mkdir -p "$VIEW/objects/info"
-	cp .git/HEAD "$VIEW/HEAD"
-	cp -R .git/refs "$VIEW/refs"
-	[ ! -f .git/packed-refs ] || cp .git/packed-refs "$VIEW/packed-refs"
+	set -- .git/HEAD .git/refs
+	[ ! -f .git/packed-refs ] || set -- "$@" .git/packed-refs
+	cp -R "$@" "$VIEW"
 	printf '[core]\n\trepositoryformatversion = 0\n\tbare = true\n' >"$VIEW/config"
 	printf '%s\n' "$TREE/.git/objects" "$SHARED" >"$VIEW/objects/info/alternates"
 }
@@ -48,8 +48,9 @@ pack() { "$1" -c pack.threads=1 pack-objects --revs --stdout -q --window=0 --no-
 # elsewhere takes the change from the stash, or from the one branch that has commits, if the files and the
 # last commit have none. It sets tip, tree, aside and from.
 elsewhere() {
-	stash=$(theirs rev-parse --verify --quiet 'refs/stash^{commit}') || stash=
-	if [ "$tree" != "$was" ] || { [ "$tip" != - ] && [ "$tip" != "$START" ]; }; then
+	stash=
+	[ ! -f "$VIEW/refs/stash" ] && [ ! -f "$VIEW/packed-refs" ] || stash=$(theirs rev-parse --verify --quiet 'refs/stash^{commit}') || stash=
+	if [ "$tree" != "$WAS" ] || { [ "$tip" != - ] && [ "$tip" != "$START" ]; }; then
 		[ -z "$stash" ] || aside=stash-left
 		return 0
 	fi
@@ -67,8 +68,8 @@ elsewhere() {
 		return 0
 	fi
 	found=
-	for commit in $(theirs for-each-ref --format='%(objectname)' refs/heads | sort -u); do
-		if [ "$commit" != "$START" ] && theirs merge-base --is-ancestor "$START" "$commit"; then
+	for commit in $(theirs for-each-ref --format='%(objectname)' refs/heads); do
+		if [ "$commit" != "$START" ] && [ "$commit" != "$found" ] && theirs merge-base --is-ancestor "$START" "$commit"; then
 			[ -z "$found" ] || return 0 # which of them is not known
 			found=$commit
 		fi
@@ -100,13 +101,12 @@ files)
 	cd "$TREE"
 	git add --all
 	tree=$(git write-tree)
-	was=$(git rev-parse "$START^{tree}")
 	[ -z "$viewed" ] || elsewhere
 	echo "left $tip $tree $aside"
-	if [ "$tree" = "$was" ]; then
+	if [ "$tree" = "$WAS" ]; then
 		printf '' | pack "$from"
 	else
-		printf '%s\n^%s\n' "$tree" "$was" | pack "$from"
+		printf '%s\n^%s\n' "$tree" "$WAS" | pack "$from"
 	fi
 	;;
 commits)

@@ -73,20 +73,29 @@ func (t *Tree) fixed(ctx context.Context, max int, args ...string) (string, erro
 	if err != nil {
 		return out, err
 	}
-	if t.remembered+len(out) <= maxFixed {
-		if t.outputs == nil {
-			t.outputs = map[string]string{}
-		}
-		t.outputs[key], t.remembered = out, t.remembered+len(out)
-	}
+	t.remember(args, out)
 	return out, nil
+}
+
+// remember keeps an output for fixed.
+func (t *Tree) remember(args []string, out string) {
+	if t.remembered+len(out) > maxFixed {
+		return
+	}
+	if t.outputs == nil {
+		t.outputs = map[string]string{}
+	}
+	t.outputs[strings.Join(args, "\x00")], t.remembered = out, t.remembered+len(out)
 }
 
 // filesID returns git's id of the files of a commit.
 func (t *Tree) filesID(ctx context.Context, commit string) (string, error) {
-	out, err := t.fixed(ctx, git.MaxOutput, "rev-parse", commit+"^{tree}")
+	out, err := t.fixed(ctx, git.MaxOutput, filesOf(commit)...)
 	return strings.TrimSpace(out), err
 }
+
+// filesOf returns the arguments of git for the id of the files of a commit.
+func filesOf(commit string) []string { return []string{"rev-parse", commit + "^{tree}"} }
 
 // maxContent is how many bytes of a file Content reads.
 const maxContent = 4 << 20

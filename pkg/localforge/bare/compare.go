@@ -54,6 +54,9 @@ func (r Repo) compare(ctx context.Context, base, head string) (c Comparison, err
 	left, right, _ := strings.Cut(counts, "\t")
 	c.Behind, _ = strconv.Atoi(left)
 	c.Ahead, _ = strconv.Atoi(right)
+	if c.MergeBase == head {
+		return c, nil
+	}
 	stat, err := r.Run(ctx, "diff", "--shortstat", c.MergeBase, head)
 	if err != nil {
 		return c, err

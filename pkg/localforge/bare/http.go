@@ -85,7 +85,11 @@ func (s server) exchange(w http.ResponseWriter, r *http.Request, service string,
 		body = io.TeeReader(body, wanted)
 	}
 	repo := s.repos.Repo(name)
-	err = stream(client, r, repo.Runner, service, advertise, body)
+	if advertise && !push && r.Header.Get("Git-Protocol") == version2 {
+		err = repo.offer(client, r)
+	} else {
+		err = stream(client, r, repo.Runner, service, advertise, body)
+	}
 	if push && !advertise {
 		// The push must not end for its client before pull requests follow it. Git has
 		// made the moves even if the client has gone.
@@ -116,6 +120,32 @@ func begun(c *connection, zipped bool) (io.Reader, error) {
 	return body, nil
 }
 
+// version2 is the protocol in which git offers its capabilities, and no refs, to a client that reads.
+const version2 = "version=2"
+
+// offer answers with the capabilities of git. They are those of the program and of the settings that all
+// repositories have, so it runs git once.
+func (r Repo) offer(c *connection, request *http.Request) error {
+	offered, ok := r.repos.outputs.get(version2)
+	if !ok {
+		out, err := r.WithEnv("GIT_PROTOCOL="+version2).Output(request.Context(), maxOutput, "upload-pack", "--stateless-rpc", "--http-backend-info-refs", "--", ".")
+		if err != nil {
+			return err
+		}
+		offered = string(out)
+		r.repos.outputs.put(version2, offered)
+	}
+	head(c.w, "git-upload-pack", "advertisement")
+	_, err := io.WriteString(c, offered)
+	return err
+}
+
+// head writes the head of an answer.
+func head(w http.ResponseWriter, service, kind string) {
+	w.Header().Set("Content-Type", fmt.Sprintf("application/x-%s-%s", service, kind))
+	w.Header().Set("Cache-Control", "no-cache, max-age=0, must-revalidate")
+}
+
 // stream runs the git service on the body and writes its output as the answer.
 func stream(c *connection, r *http.Request, g git.Runner, service string, advertise bool, body io.Reader) error {
 	w := c.w
@@ -127,9 +157,8 @@ func stream(c *connection, r *http.Request, g git.Runner, service string, advert
 	if protocolPattern.MatchString(version) {
 		g = g.WithEnv("GIT_PROTOCOL=" + version)
 	}
-	w.Header().Set("Content-Type", fmt.Sprintf("application/x-%s-%s", service, kind))
-	w.Header().Set("Cache-Control", "no-cache, max-age=0, must-revalidate")
-	if advertise && version != "version=2" {
+	head(w, service, kind)
+	if advertise && version != version2 {
 		greeting := "# service=" + service + "\n"
 		fmt.Fprintf(w, "%04x%s0000", len(greeting)+4, greeting)
 	}
