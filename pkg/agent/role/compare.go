@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/engine/verdict"
 	"github.com/signalbox/signalbox/pkg/engine/work"
@@ -128,7 +128,7 @@ func details(g gate, j verdict.Judgement, ev instance.Evidence) string {
 	return b.String()
 }
 
-var refusing = regexp.MustCompile(`(?i)^\W*(?:no|nope|never|reject(?:ed)?|refused?|wrong|deny|denied|do not|don't)\b`)
+var refusing = lazyregexp.New(`(?i)^\W*(?:no|nope|never|reject(?:ed)?|refused?|wrong|deny|denied|do not|don't)\b`)
 
 // answer returns the newest answered escalation that begins so.
 func (s step) answer(beginning string) (instance.Escalation, bool) {
@@ -205,7 +205,7 @@ func (s step) words() string {
 }
 
 // document matches files that no program reads.
-var document = regexp.MustCompile(`(?i)(?:^|/)(?:[^/]+\.(?:md|markdown|rst|adoc|asciidoc|png|jpe?g|gif|webp|svg|pdf)|` +
+var document = lazyregexp.New(`(?i)(?:^|/)(?:[^/]+\.(?:md|markdown|rst|adoc|asciidoc|png|jpe?g|gif|webp|svg|pdf)|` +
 	`(?:readme|license|licence|copying|changelog|changes|authors|contributors|contributing|notice|security|code_of_conduct)(?:\.[a-z]+)?|docs?/.*\.txt)$`)
 
 // kindOf is the kind of a change, by the files that it touches.

@@ -2,17 +2,18 @@ package secret
 
 import (
 	"html"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 // escapes matches what a renderer, a browser or a compiler replaces by a character:
 // references of HTML, percent-encoding, escapes of the common languages and of Markdown.
-var escapes = regexp.MustCompile(`&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][0-9A-Za-z]{1,31});|%[0-9A-Fa-f]{2}|` +
+var escapes = lazyregexp.New(`&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][0-9A-Za-z]{1,31});|%[0-9A-Fa-f]{2}|` +
 	`\\x[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\u\{[0-9A-Fa-f]{1,6}\}|\\U[0-9A-Fa-f]{8}|\\[0-3][0-7]{2}|\\[!-/:-@\[-` + "`" + `{-~]`)
 
 // undisguise returns a text as a reader sees it, with the same lines: escapes are replaced,
@@ -95,7 +96,7 @@ type reading struct {
 	digits int // that a credential in it must have, for prose has none
 }
 
-var markup = regexp.MustCompile("<[^<>\n]{0,200}>|[*`~]+")
+var markup = lazyregexp.New("<[^<>\n]{0,200}>|[*`~]+")
 
 // readings returns the text without spaces, without markup, reversed and in ROT13. Those
 // that would be the same are left out.

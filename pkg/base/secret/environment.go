@@ -1,8 +1,9 @@
 package secret
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 // Environment returns the credentials among variables, each as name=value: the
@@ -17,4 +18,4 @@ func Environment(variables []string) (credentials []string) {
 	return credentials
 }
 
-var credentialName = regexp.MustCompile(`(?i)(^|_)(token|secret|passwd|password|pat|(api|access|private|auth|secret|signing)_?key(_id)?|credentials?)(_|$)|_key$`)
+var credentialName = lazyregexp.New(`(?i)(^|_)(token|secret|passwd|password|pat|(api|access|private|auth|secret|signing)_?key(_id)?|credentials?)(_|$)|_key$`)

@@ -5,9 +5,10 @@ import (
 	"encoding/hex"
 	"iter"
 	"net/url"
-	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 // view is a text as it is scanned: as it stands, or with what hides a
@@ -56,7 +57,7 @@ func (v view) lines(from, to int) (first, last int) {
 
 // seam is what stands between the parts of a literal in the common languages:
 // "ab" + "cd", 'ab' . 'cd', "ab" "cd", also over several lines.
-var seam = regexp.MustCompile("\"[\\s\\\\]*[+.&]?[\\s\\\\]*\"|'[\\s\\\\]*[+.&]?[\\s\\\\]*'|`\\s*\\+\\s*`|\\\\\r?\n\\s*")
+var seam = lazyregexp.New("\"[\\s\\\\]*[+.&]?[\\s\\\\]*\"|'[\\s\\\\]*[+.&]?[\\s\\\\]*'|`\\s*\\+\\s*`|\\\\\r?\n\\s*")
 
 // join takes the seams out of split literals; ok is false if there are none.
 func join(text string) (v view, ok bool) {
@@ -82,7 +83,7 @@ func join(text string) (v view, ok bool) {
 	return view{out.String(), true, append(lines, line+1)}, true // the last is where the text ends
 }
 
-var percents = regexp.MustCompile(`[^\s%]*(?:%[0-9A-Fa-f]{2}[^\s%]*){3,}`)
+var percents = lazyregexp.New(`[^\s%]*(?:%[0-9A-Fa-f]{2}[^\s%]*){3,}`)
 
 // decode replaces what is encoded by what it encodes; ok is false if nothing is.
 func decode(text string) (decoded string, ok bool) {

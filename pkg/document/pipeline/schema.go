@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
@@ -23,11 +24,7 @@ var ErrInvalid = errors.New("invalid document")
 
 // Validate checks that text is a document.
 func Validate(text []byte) error {
-	var s jsonschema.Schema
-	if err := json.Unmarshal(schema, &s); err != nil {
-		return err
-	}
-	resolved, err := s.Resolve(nil)
+	resolved, err := validator()
 	if err != nil {
 		return err
 	}
@@ -40,6 +37,15 @@ func Validate(text []byte) error {
 	}
 	return nil
 }
+
+// validator returns the schema, ready to validate documents.
+var validator = sync.OnceValues(func() (*jsonschema.Resolved, error) {
+	var s jsonschema.Schema
+	if err := json.Unmarshal(schema, &s); err != nil {
+		return nil, err
+	}
+	return s.Resolve(nil)
+})
 
 // where puts the field's name before what is wrong with it, which the validator
 // tells level by level.

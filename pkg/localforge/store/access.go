@@ -7,11 +7,12 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 // User is an account that can sign in.
@@ -64,8 +65,8 @@ func parsePermission(s string) (Permission, error) {
 }
 
 var (
-	loginPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{0,38}(\[bot\])?$`)
-	namePattern  = regexp.MustCompile(`^[A-Za-z0-9_.][A-Za-z0-9_.-]{0,99}$`)
+	loginPattern = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9-]{0,38}(\[bot\])?$`)
+	namePattern  = lazyregexp.New(`^[A-Za-z0-9_.][A-Za-z0-9_.-]{0,99}$`)
 )
 
 // SplitName checks the name of a repository and splits it at the slash.

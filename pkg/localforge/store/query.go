@@ -1,10 +1,11 @@
 package store
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 // Label returns the label with the name, in letters of either case.
@@ -107,8 +108,8 @@ func (r Repo) RulesetsOf(branch string) []Ruleset {
 
 var (
 	// closingPattern is how a description says which issues it closes.
-	closingPattern = regexp.MustCompile(`(?i)\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+#(\d+)\b`)
-	mentionPattern = regexp.MustCompile(`(?:^|[^\w&/])#(\d+)\b`)
+	closingPattern = lazyregexp.New(`(?i)\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+#(\d+)\b`)
+	mentionPattern = lazyregexp.New(`(?:^|[^\w&/])#(\d+)\b`)
 )
 
 // ClosedBy returns the numbers of the issues that merging the pull request closes.
@@ -129,7 +130,7 @@ func (r Repo) Mentioning(number int64) []Issue {
 }
 
 // numbers returns the first group of every match of the pattern as a number.
-func numbers(pattern *regexp.Regexp, text string) []int64 {
+func numbers(pattern *lazyregexp.Regexp, text string) []int64 {
 	var all []int64
 	for _, match := range pattern.FindAllStringSubmatch(text, -1) {
 		n, _ := strconv.ParseInt(match[1], 10, 64) // of digits only; 0 if it is too long, which no issue has

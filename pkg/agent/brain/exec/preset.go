@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/goccy/go-yaml"
 
@@ -77,11 +78,8 @@ func asides() map[string]reader {
 // ReadPresets returns the shipped presets and those in the files *.yaml of a directory, which
 // win; of none, if dir is empty. An error names the file and the line.
 func ReadPresets(dir string) (Presets, error) {
-	ps := Presets{map[string]preset{}}
-	ours, err := fs.Sub(shipped, "shipped")
-	if err == nil {
-		err = ps.add(ours, "")
-	}
+	ours, err := ownPresets()
+	ps := Presets{maps.Clone(ours)}
 	if err == nil && dir != "" {
 		if info, statErr := os.Stat(dir); statErr != nil || !info.IsDir() {
 			return ps, fmt.Errorf("presets: %s: want a directory", dir)
@@ -92,6 +90,27 @@ func ReadPresets(dir string) (Presets, error) {
 		return ps, fmt.Errorf("presets: %w", err)
 	}
 	return ps, nil
+}
+
+// ownPresets returns the shipped presets. Each role of a process reads them.
+var ownPresets = sync.OnceValues(func() (map[string]preset, error) {
+	ps := Presets{map[string]preset{}}
+	ours, err := fs.Sub(shipped, "shipped")
+	if err == nil {
+		err = ps.add(ours, "")
+	}
+	return ps.all, err
+})
+
+// extended returns a copy of the preset, in which the parser changes nothing of the preset itself.
+func (p preset) extended() preset {
+	p.Set, p.Exits = maps.Clone(p.Set), maps.Clone(p.Exits)
+	if p.MCP != nil {
+		own := *p.MCP
+		own.Entry, own.Set = maps.Clone(own.Entry), maps.Clone(own.Set)
+		p.MCP = &own
+	}
+	return p
 }
 
 // add adds the presets of a directory, by the names of their files.
@@ -137,8 +156,9 @@ func (ps Presets) parse(text []byte, file string) (preset, error) {
 	_ = yamltext.Unmarshal(text, &head) // what is wrong is said below
 	one, ok := ps.all[head.Extends]
 	if head.Extends != "" && !ok {
-		return one, at("extends", "extends: there is no preset %s: want one of %s", head.Extends, strings.Join(ps.Names(), ", "))
+		return one, at("extends", "extends: there is no preset %s: want one of %s", head.Extends, strings.Join(slices.Sorted(maps.Keys(ps.all)), ", "))
 	}
+	one = one.extended()
 	one.Name = ""
 	if err := yamltext.Unmarshal(text, &one, yaml.Strict()); err != nil {
 		return one, placed(file, err)

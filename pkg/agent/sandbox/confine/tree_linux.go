@@ -2,7 +2,6 @@ package confine
 
 import (
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -26,10 +25,11 @@ func Below(pid int) []int {
 }
 
 func children(pid int) []int {
-	tasks, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/children")
+	threads := "/proc/" + strconv.Itoa(pid) + "/task/"
+	tasks, _ := os.ReadDir(threads) // none: it has ended
 	var all []int
 	for _, task := range tasks {
-		text, err := os.ReadFile(task)
+		text, err := os.ReadFile(threads + task.Name() + "/children")
 		if err != nil {
 			continue // it has ended
 		}
