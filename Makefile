@@ -14,6 +14,9 @@ LONGEST := $(addprefix ./,services/e2e services/shepherd/app pkg/agent/role serv
 # `make test RUN=Handle` narrows, `make test FLAGS=-count=1` adds.
 RUN   ?=
 FLAGS ?=
+# Tests, and the programs that they start, live for seconds and have memory: their collector may wait. A
+# tenth of the processor time of the tests went there.
+test race: export GOGC ?= 400
 # One timeout for all targets: the result of one is the result of the other, as of archtest.
 TEST  := go test -timeout=30m $(if $(RUN),-run '$(RUN)') $(FLAGS)
 
@@ -196,7 +199,7 @@ archtest: ## the import and style rules
 # buf, the generators of protobuf code and staticcheck, at the versions scripts/tools/go.mod pins.
 # buf takes two minutes the first time.
 bin/tools: scripts/tools/go.mod scripts/tools/go.sum
-	cd scripts/tools && GOWORK=off go build -o ../../bin/tools/ tool
+	cd scripts/tools && GOWORK=off go build $(LDFLAGS) -o ../../bin/tools/ tool
 	@touch bin/tools
 
 .PHONY: clean
