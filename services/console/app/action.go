@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/nats-io/nuid"
 
+	"github.com/signalbox/signalbox/pkg/engine/client"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/engine/subject"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	"github.com/signalbox/signalbox/services/signalbox/view"
@@ -22,6 +25,8 @@ const maxForm = 256 << 10
 var (
 	errEmpty  = errors.New("the answer is empty")
 	errReason = errors.New("to cancel it, say why")
+	errTo     = errors.New("to override it, choose a state and say why")
+	errAmount = errors.New("the budget is not raised") // with the mistake
 	errVerb   = errors.New("the form asks for no action")
 	errForm   = errors.New("the form is not readable")
 	errMoved  = errors.New("it has moved on since you read") // with the state
@@ -61,7 +66,7 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request, s *session) {
 // refusedFor returns what a page says of a form that did nothing.
 func refusedFor(err error) (status int, why string) {
 	switch {
-	case errors.Is(err, errEmpty), errors.Is(err, errReason), errors.Is(err, errVerb):
+	case errors.Is(err, errEmpty), errors.Is(err, errReason), errors.Is(err, errVerb), errors.Is(err, errTo), errors.Is(err, errAmount):
 		return http.StatusUnprocessableEntity, sentence(err)
 	case errors.Is(err, errMoved):
 		return http.StatusConflict, "Nothing was sent: " + err.Error()
@@ -108,6 +113,19 @@ func (c *Console) carryOut(ctx context.Context, id, verb string, form url.Values
 			return "", errReason
 		}
 		reply, err = c.client.Cancel(ctx, id, reason)
+	case "override":
+		to := form.Get("to")
+		if to == "" || strings.TrimSpace(form.Get("reason")) == "" {
+			return "", errTo
+		}
+		reply, err = c.client.Override(ctx, id, to, reason)
+	case "budget":
+		raise, wrong := instance.ParseRaise(strings.TrimSpace(form.Get("amount")))
+		if wrong != nil {
+			return "", fmt.Errorf("%w: %w", errAmount, wrong)
+		}
+		reply, err = c.client.Do(ctx, subject.Budget, &pb.Command{Instance: id,
+			Action: &pb.Command_Budget{Budget: &pb.RaiseBudget{Usd: raise.USD, Tokens: uint64(raise.Tokens)}}})
 	default:
 		return "", errVerb
 	}
@@ -118,6 +136,27 @@ func (c *Console) carryOut(ctx context.Context, id, verb string, form url.Values
 	c.cache.put(after)
 	c.hub.notify(id)
 	return outcome(verb, before, after), nil
+}
+
+// eventAt leads to an event by its sequence.
+func (c *Console) eventAt(w http.ResponseWriter, r *http.Request, s *session) {
+	seq, err := strconv.ParseUint(r.PathValue("seq"), 10, 64)
+	if err != nil || seq == 0 || seq > c.cache.newest("") {
+		c.fault(w, r, s, http.StatusNotFound, "There is no event of this number.")
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), patience)
+	defer cancel()
+	id := ""
+	err = c.client.Watch(ctx, "", seq-1, func(e client.LogEntry) error {
+		id, seq = e.Instance, e.Commit.Seq
+		return client.ErrStopWatch
+	})
+	if err != nil || id == "" {
+		c.unanswered(w, r, s, errors.Join(err, client.ErrUnavailable))
+		return
+	}
+	http.Redirect(w, r, fmt.Sprintf("%s?at=%d#e%d", instanceURL(id), seq, seq), http.StatusSeeOther)
 }
 
 // answerOf joins the answers of a form: those to questions, each with its number, and the text.
@@ -147,5 +186,6 @@ func outcome(verb string, before, after view.Instance) string {
 	case verb == "approve":
 		return "the approval is kept; it is still in " + after.State
 	}
-	return map[string]string{"pause": "paused in ", "resume": "goes on in ", "retry": "its work is given out once more, in ", "cancel": "cancelled in "}[verb] + after.State
+	return map[string]string{"pause": "paused in ", "resume": "goes on in ", "retry": "its work is given out once more, in ", "cancel": "cancelled in ",
+		"override": "moved by override, now in ", "budget": "may cost more, in "}[verb] + after.State
 }

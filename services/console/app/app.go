@@ -71,6 +71,7 @@ type Console struct {
 	cache    *cache
 	hub      *hub
 	sessions *sessions
+	changes  *changes
 	pages    pages
 	now      func() time.Time
 }
@@ -95,7 +96,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, operator string) (
 		}
 	}
 	c.client = client.New(h.NATS, c.operator)
-	c.hub = newHub()
+	c.hub, c.changes = newHub(), newChanges()
 	c.cache = newCache(c.client, c.hub, h.Log)
 	c.URL = s.url(l)
 	c.sessions = newSessions(c.URL, s.LinkFile, cmp.Or(s.Session, 12*time.Hour), c.now)

@@ -284,6 +284,12 @@ func TestEachActionIsCarriedOutAndRefusalsAreShown(t *testing.T) {
 		{"do=approve", http.StatusOK, "approved, now in building"},
 		{"do=retry", http.StatusOK, "its work is given out once more, in building"},
 		{"do=dance", http.StatusUnprocessableEntity, "The form asks for no action."},
+		{"do=override&to=done", http.StatusUnprocessableEntity, "To override it, choose a state and say why."},
+		{"do=override&to=nowhere&reason=try", http.StatusConflict, "Refused: "},
+		{"do=override&to=waiting&reason=asked+too+little", http.StatusOK, "moved by override, now in waiting"},
+		{"do=override&to=building&reason=it+is+clear", http.StatusOK, "moved by override, now in building"},
+		{"do=budget&amount=much", http.StatusUnprocessableEntity, "The budget is not raised: "},
+		{"do=budget&amount=%2B5usd", http.StatusOK, "may cost more, in building"},
 		{"do=cancel&reason=+", http.StatusUnprocessableEntity, "To cancel it, say why."},
 		{"do=cancel&reason=duplicate", http.StatusOK, "cancelled in building"},
 		{"do=retry&reason=keep+me", http.StatusConflict, "Refused: "},
@@ -295,6 +301,21 @@ func TestEachActionIsCarriedOutAndRefusalsAreShown(t *testing.T) {
 		if status, page := e.do(http.MethodPost, at, form); status != c.status || !strings.Contains(page, c.says) {
 			t.Errorf("%d, %s: it ends with %d, want %d and %q:\n%s", i, c.form, status, c.status, c.says, page)
 		}
+	}
+	in, err := e.client.Get(e.ctx, "acme/widgets/1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, page := e.get(fmt.Sprintf("/e/%d", in.GetSeq())); status != http.StatusOK || !strings.Contains(page, fmt.Sprintf(`id="e%d"`, in.GetSeq())) {
+		t.Errorf("the link to an event ends with %d:\n%s", status, page)
+	}
+	for _, path := range []string{"/e/0", "/e/999999", "/e/x", "/diff/acme/widgets/1"} {
+		if status, _ := e.get(path); status != http.StatusNotFound {
+			t.Errorf("%s ends with %d", path, status)
+		}
+	}
+	if status, page := e.get("/lifecycles/asking"); status != http.StatusOK || !strings.Contains(page, `id="state-building"`) || !strings.Contains(page, "0 open instances, 1 closed") {
+		t.Errorf("the lifecycle ends with %d:\n%s", status, page)
 	}
 	if status, page := e.get("/i/acme/widgets/9"); status != http.StatusNotFound || !strings.Contains(page, "There is no instance acme/widgets/9.") {
 		t.Errorf("an unknown instance ends with %d:\n%s", status, page)

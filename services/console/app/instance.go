@@ -33,6 +33,8 @@ type instancePage struct {
 	Unread  string // why its lifecycle cannot be read; empty: it can
 	Forms   forms
 	Drawing template.HTML
+	Change  string // address of its diff; empty: nobody has changed the code
+	Visits  []visit
 	Events  []event
 	Earlier string // address of what is before Events
 	Later   string
@@ -89,6 +91,10 @@ func makeInstance(env *term.Env, in view.Instance, def *workflow.Definition, rec
 	if end < len(events) {
 		p.Later = p.Row.URL + "#timeline"
 	}
+	if len(in.Bundles) > 0 {
+		p.Change = "/diff" + strings.TrimPrefix(p.Row.URL, "/i")
+	}
+	p.Visits = visits(events, in.Closed != "", env.Now())
 	p.Costs, p.Total = costs(in, commits), costOf(in.Spend)
 	if def == nil {
 		p.E.Why, p.E.Help = view.Why(env, in)
@@ -108,7 +114,7 @@ func makeInstance(env *term.Env, in view.Instance, def *workflow.Definition, rec
 // pathOf marks the states that an instance was in, and the moves that it made.
 func pathOf(in view.Instance, events []event) workflow.Marks {
 	marks := workflow.Marks{Label: "Diagram of the lifecycle with the path of the instance; the timeline has the same as text",
-		States: map[string]workflow.StateMark{in.State: {Class: "here", Title: "here"}}, Moves: map[[2]string]workflow.MoveMark{}}
+		States: map[string]workflow.StateMark{in.State: {Class: "here " + rowOfWhole(in).look().Class, Title: "here"}}, Moves: map[[2]string]workflow.MoveMark{}}
 	made, stays := map[[2]string]int{}, map[[2]string]time.Duration{}
 	var entered time.Time
 	for _, e := range events {
@@ -172,6 +178,60 @@ func timeline(all []view.Event) (events []event) {
 		events = append(events, shown)
 	}
 	return events
+}
+
+// maxVisits is how many of the newest stays a page has bars of.
+const maxVisits = 60
+
+// visit is a stay in a state, with its bar: from its beginning to its end, in percent of the whole
+// time.
+type visit struct {
+	State, Class, Who, Took string
+	Seq                     uint64 // of the event that began it
+	At, Work, Width         string // Work: where an agent took the work
+	Worked                  string // width from there
+}
+
+// visits returns the newest stays in states. An agent's part of a stay begins with its first claim.
+func visits(events []event, ended bool, now time.Time) (all []visit) {
+	type stay struct {
+		visit
+		from, taken, to time.Time
+	}
+	var stays []stay
+	for _, e := range events {
+		switch last := len(stays) - 1; e.Event.Event {
+		case "opened", "moved":
+			if last >= 0 {
+				stays[last].to = e.Time
+			}
+			class := map[string]string{"wait": "people", "final": "done"}[e.Kind]
+			stays = append(stays, stay{visit: visit{State: e.To, Class: cmp.Or(class, "work"), Seq: e.Seq}, from: e.Time})
+		case "claimed":
+			if last >= 0 && stays[last].taken.IsZero() {
+				stays[last].taken, stays[last].Who = e.Time, cmp.Or(e.Agent, e.Role)
+			}
+		}
+	}
+	stays = stays[max(0, len(stays)-maxVisits):]
+	if len(stays) == 0 {
+		return nil
+	}
+	if last := &stays[len(stays)-1]; !ended {
+		last.to = now
+	} else {
+		last.to = last.from
+	}
+	whole := max(stays[len(stays)-1].to.Sub(stays[0].from), time.Millisecond)
+	percent := func(d time.Duration) string { return fmt.Sprintf("%.2f%%", 100*float64(max(d, 0))/float64(whole)) }
+	for _, s := range stays {
+		s.At, s.Width, s.Took = percent(s.from.Sub(stays[0].from)), percent(max(s.to.Sub(s.from), whole/250)), term.Duration(s.to.Sub(s.from))
+		if !s.taken.IsZero() {
+			s.Work, s.Worked = percent(s.taken.Sub(stays[0].from)), percent(max(s.to.Sub(s.taken), whole/250))
+		}
+		all = append(all, s.visit)
+	}
+	return all
 }
 
 // forgeLinks returns the issue and the pull request on the forge.
@@ -263,6 +323,8 @@ type forms struct {
 	Approve, Pause  bool
 	Resume, Retry   bool
 	Cancel          bool
+	States          []string // that an override can name; none: the lifecycle is not known
+	To, Amount      string   // of an override and a raise, as they were sent
 	Refused         string
 	Reads           bool // the account may do none of it
 }
@@ -280,7 +342,7 @@ func makeForms(in view.Instance, def *workflow.Definition, back string, reads bo
 		return f
 	}
 	if no.Instance == in.Instance {
-		f.Refused, f.Text, f.Reason = no.Why, no.Sent.Get("text"), no.Sent.Get("reason")
+		f.Refused, f.Text, f.Reason, f.To, f.Amount = no.Why, no.Sent.Get("text"), no.Sent.Get("reason"), no.Sent.Get("to"), no.Sent.Get("amount")
 	}
 	for _, q := range in.Open() {
 		field := fmt.Sprintf("q%d", q.Number)
@@ -300,6 +362,11 @@ func makeForms(in view.Instance, def *workflow.Definition, back string, reads bo
 	if def != nil {
 		state, _ := def.State(in.State)
 		_, f.Approve = state.On["approved"]
+		for _, s := range def.States {
+			if s.Name != in.State {
+				f.States = append(f.States, s.Name)
+			}
+		}
 	}
 	f.Pause, f.Resume, f.Cancel = !in.Paused, in.Paused, true
 	f.Retry = in.Kind == workflow.Work && !in.Paused
@@ -325,6 +392,9 @@ func (c *Console) instance(w http.ResponseWriter, r *http.Request, s *session, n
 	}
 	def, unread := c.cache.definition(r.Context(), in)
 	before, _ := strconv.ParseUint(r.URL.Query().Get("before"), 10, 64)
+	if at, err := strconv.ParseUint(r.URL.Query().Get("at"), 10, 64); err == nil && at+maxEvents/2 < in.Seq {
+		before = at + maxEvents/2 // so that the event is on the page
+	}
 	p := makeInstance(c.env(), in, def, records, before)
 	if unread != nil {
 		p.Unread = unread.Error()

@@ -91,8 +91,12 @@ func shown(t *testing.T, text string) map[string]string {
 	inbox := inboxPage{frame: board.frame, Items: []item{{Row: board.Rows[0], Why: text, Links: forgeLinks(in), Forms: one.Forms}}, Paused: board.Rows}
 	life := makeLifecycle(def, []*row{&r}, map[[2]string]moved{{"received", "analyzing_requirements"}: {2, []time.Duration{time.Minute, 2 * time.Minute}}}, nine, p.now())
 	life.frame, life.Others = board.frame, []choice{{Text: text, URL: "/lifecycles/x"}}
+	agents := makeAgents([]*row{{ID: in.Instance, Title: text, Agent: text, Role: "developer", Kind: workflow.Work, State: "implementing", Entered: nine}}, p.now())
+	agents.frame = board.frame
+	files, left := readDiff("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-"+text+"\n+"+text+"\n", shownDiff)
+	change := diffPage{frame: board.frame, Of: text, Files: files, Left: left}
 	pages := map[string]string{}
-	for name, data := range map[string]any{"lifecycle": life, "board": board, "instance": one, "inbox": inbox, "signin": signInPage{frame: frame{Refused: text}, Next: "/i/" + text[:5]},
+	for name, data := range map[string]any{"agents": agents, "diff": change, "lifecycle": life, "board": board, "instance": one, "inbox": inbox, "signin": signInPage{frame: frame{Refused: text}, Next: "/i/" + text[:5]},
 		"fault": struct{ frame }{board.frame}} {
 		w := httptest.NewRecorder()
 		p.show(w, http.StatusOK, name, data)
@@ -141,7 +145,7 @@ func TestAnInstanceSaysWhereItIsAndWhyItDoesNotMove(t *testing.T) {
 	for name, want := range map[string][]string{
 		"instance": {
 			`<h1>The last widget is missing</h1>`, `●&nbsp;</span>waiting_<wbr>for_<wbr>requirements_<wbr>clarification`, "put it to people", "Send the answer",
-			`href="https://forge.example.test/acme/widgets/issues/42"`, `class="state wait here"`, `class="state work left"`,
+			`href="https://forge.example.test/acme/widgets/issues/42"`, `class="state wait here people"`, `class="state work left"`,
 			"received → waiting_for_requirements_clarification</b>", `<b>Q2</b> analyst asks people`, "$0.03", "1200 in, 80 out", "✕ fail",
 			`id="e3"`, "Cancel the instance", `name="moves" value="1"`, "UNPROVEN",
 		},
@@ -149,7 +153,9 @@ func TestAnInstanceSaysWhereItIsAndWhyItDoesNotMove(t *testing.T) {
 		"lifecycle": {`class="state wait lit people"`, `<b>2×</b>`, "1 open instance, 0 closed", `●&nbsp;</span>1<span class="hidden"> waits for people`,
 			`<a href="/?state=waiting_for_requirements_clarification&amp;workflow=issue"><title>waiting_for_requirements_clarification, 1 instance, waits for people, the oldest for 58m`,
 			"received → analyzing_requirements: made 2×, usually after 2m", ">2× 2m</text>"},
-		"inbox": {`<label for="acme/widgets/42-q1">`, `name="q1"`, `>The last widget is missing</textarea>`, "<h2>Paused</h2>"},
+		"agents": {"1 instance at work, 0 not taken", `<td>1</td>`},
+		"diff":   {`<tr class="added"><td></td><td>1</td><td>&#43; The last widget is missing</td></tr>`},
+		"inbox":  {`<label for="acme/widgets/42-q1">`, `name="q1"`, `>The last widget is missing</textarea>`, "<h2>Paused</h2>"},
 	} {
 		for _, text := range want {
 			if !strings.Contains(pages[name], text) {

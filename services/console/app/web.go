@@ -72,7 +72,7 @@ func readPages() (pages, error) {
 	if err != nil {
 		return p, err
 	}
-	for _, name := range []string{"board", "instance", "inbox", "lifecycle", "signin", "fault"} {
+	for _, name := range []string{"board", "instance", "inbox", "lifecycle", "diff", "agents", "signin", "fault"} {
 		t, err := base.Clone()
 		if err == nil {
 			t, err = t.ParseFS(asset, "asset/"+name+".html")
@@ -177,6 +177,9 @@ func (c *Console) handler() http.Handler {
 	mux.HandleFunc("GET /inbox", signed(c.inbox))
 	mux.HandleFunc("GET /lifecycles", signed(c.lifecycles))
 	mux.HandleFunc("GET /lifecycles/{name}", signed(c.lifecycle))
+	mux.HandleFunc("GET /agents", signed(c.agents))
+	mux.HandleFunc("GET /diff/{id...}", signed(c.diff))
+	mux.HandleFunc("GET /e/{seq}", signed(c.eventAt))
 	mux.HandleFunc("GET /i/{id...}", signed(func(w http.ResponseWriter, r *http.Request, s *session) { c.instance(w, r, s, refusal{}) }))
 	mux.HandleFunc("POST /act/{id...}", signed(c.act))
 	mux.HandleFunc("GET /events", signed(c.events))
