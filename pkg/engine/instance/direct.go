@@ -10,6 +10,12 @@ import (
 // Work is the commit that dispatched it.
 type Lapse struct{ Work uint64 }
 
+// givenBack is the reason of a dispatch by Lapse after a release.
+const givenBack = "it was given back"
+
+// ranOut is the reason of a dispatch by Lapse after a lease.
+func ranOut(agent string) string { return "the lease of " + agent + " ran out" }
+
 // NextWaiter returns the claim of the agent of the role that has waited longest
 // for work; ok is false if none waits.
 type NextWaiter func(role string) (claim Claim, ok bool)
@@ -55,14 +61,14 @@ func dispatchesState(events []Event) bool {
 // decide dispatches directly claimed work to the queue once its claim has ended.
 // From then on an unacknowledged delivery is redelivered and counted.
 func (a Lapse) decide(d *decision) error {
-	reason := "it was given back"
+	reason := givenBack
 	switch c := d.in.Claim; {
 	case !d.in.Direct || a.Work != d.in.Work:
 		return d.refuse(CodeStale, nil, "work %d is not one that no queue has", a.Work)
 	case c.Live(d.cmd.At):
 		return d.refuse(CodeHeld, nil, "%s holds it until %s", c.Agent, stamp(c.Lease))
 	case c != nil:
-		reason = "the lease of " + c.Agent + " ran out"
+		reason = ranOut(c.Agent)
 	}
 	if d.in.Parked != nil || d.in.Worker() == "" || d.in.Paused {
 		return d.refuse(CodePaused, nil, "%s waits", d.in.State)

@@ -28,6 +28,9 @@ type Resolve struct {
 	Text   string
 }
 
+// escalates is the reason of a release by Escalate.
+const escalates = "escalates"
+
 // Escalated puts a matter to people.
 type Escalated struct {
 	Number        int
@@ -76,7 +79,7 @@ func (a Escalate) decide(d *decision) error {
 		return err
 	}
 	if a.RequiresHuman {
-		d.record(Released{Token: claim.Token, Agent: claim.Agent, Reason: "escalates"})
+		d.record(Released{Token: claim.Token, Agent: claim.Agent, Reason: escalates})
 	}
 	d.record(Escalated{len(d.in.Escalations) + 1, claim.Role, a.Reason, a.RequiresHuman})
 	return nil

@@ -18,6 +18,9 @@ const (
 // have nothing else that says so.
 const placeReason = "it waits for a place: "
 
+// placeFree begins the reason of a dispatch by Admit. A Wait follows.
+const placeFree = "there is a "
+
 // Hold parks work that nobody has claimed, and nobody may. Work is the commit that
 // dispatched it. Only the engine gives it.
 type Hold struct {
@@ -77,6 +80,6 @@ func (a Admit) decide(d *decision) error {
 	case d.in.Paused || !d.ownerIsWorker():
 		return d.refuse(CodePaused, nil, "%s waits", d.in.State)
 	}
-	d.dispatch("there is a " + string(waits))
+	d.dispatch(placeFree + string(waits))
 	return nil
 }

@@ -3,6 +3,7 @@ package instance_test
 import (
 	"crypto/sha256"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -163,6 +164,10 @@ func (p *comparison) send(t rapid.TB, d dice, do instance.Action) {
 	if err := p.invariants.check(commit); err != nil {
 		t.Fatalf("in %s, %T %+v: %v", p.in.State, do, do, err)
 	}
+	redecided, err := instance.Redecide(def, p.in, commit)
+	if diff := cmp.Diff(admitted(events), admitted(redecided), cmpopts.EquateEmpty()); err != nil || diff != "" {
+		t.Fatalf("in %s, %T %+v is redecided otherwise: %v\n%s", p.in.State, do, do, err, diff)
+	}
 	next := instance.Evolve(p.in, commit)
 	after := dump(t, next)
 	instance.Evolve(p.in, everything(1001)) // a sibling
@@ -171,6 +176,14 @@ func (p *comparison) send(t rapid.TB, d dice, do instance.Action) {
 		t.Fatalf("%T %+v: Evolve wrote to what another instance holds", do, do)
 	}
 	p.log, p.in, p.model = append(p.log, commit), next, kept
+}
+
+// admitted returns the events without the statements that were refused: the log does not keep those whole.
+func admitted(events []instance.Event) []instance.Event {
+	return slices.DeleteFunc(slices.Clone(events), func(e instance.Event) bool {
+		_, refused := e.(instance.StatementRefused)
+		return refused
+	})
 }
 
 // compare compares the fold with the model and with a replay.

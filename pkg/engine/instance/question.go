@@ -28,6 +28,9 @@ type Answer struct {
 	Text   string
 }
 
+// asksRole begins the reason of a release by Inquire. The role follows.
+const asksRole = "asks "
+
 // Inquiry is one question to a role.
 type Inquiry struct {
 	To       string `json:"to"`
@@ -154,7 +157,7 @@ func (a Inquire) decide(d *decision) error {
 	if err := d.saveProgress(Handed{a.Head, a.Bundle, a.Sections, nil}); err != nil {
 		return err
 	}
-	d.record(Released{Token: claim.Token, Agent: claim.Agent, Reason: "asks " + a.Questions[0].To})
+	d.record(Released{Token: claim.Token, Agent: claim.Agent, Reason: asksRole + a.Questions[0].To})
 	for _, q := range a.Questions {
 		d.record(Asked{len(d.in.Questions) + 1, claim.Role, q.Question, q.To, q.RunOnly})
 	}
