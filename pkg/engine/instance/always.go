@@ -87,6 +87,7 @@ func (d *decision) alwaysRule() (workflow.Rule, error) {
 	facts := d.facts()
 	for _, rule := range state.Always {
 		ok, err := rule.When.Holds(facts)
+		d.trace("always", rule, facts, ok, err)
 		if err != nil {
 			return rule, d.refuse(CodeUndecided, nil, "%s always: %v", state.Name, err)
 		}

@@ -29,6 +29,8 @@ type decision struct {
 	cmd    Command
 	events []Event // recorded so far
 
+	tried *[]Tried // guards evaluated so far; nil: they are not kept
+
 	resolved bool // this decision resolved the escalation that held the instance
 
 	factsCache *workflow.Facts // of in when len(events) was factsAt

@@ -93,6 +93,7 @@ func (d *decision) transition(trigger *workflow.Facts, rule workflow.Rule) error
 		}
 		cites = slices.Concat(cites, gate.Require.Cites())
 		holds, err := d.holds(gate.Require, trigger)
+		d.trace("gate", workflow.Rule{Name: gate.Name, When: gate.Require, To: gate.To, Reason: gate.Reason}, trigger, holds, err)
 		if err != nil {
 			return d.refuse(CodeUndecided, nil, "gate %s: %v", gate.Name, err)
 		}
@@ -185,6 +186,7 @@ func (d *decision) limit(trigger *workflow.Facts, after *decision) (workflow.Rul
 	facts.Instance.Failures = int64(after.in.FailuresIn(d.in.State))
 	for _, rule := range d.def.Limits {
 		holds, err := rule.When.Holds(&facts)
+		d.trace("limit", rule, &facts, holds, err)
 		if err != nil {
 			return rule, d.refuse(CodeUndecided, nil, "limit %s: %v", rule.Name, err)
 		}

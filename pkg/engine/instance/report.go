@@ -155,6 +155,7 @@ func (d *decision) firstRule(state workflow.State, proposed string) (rule workfl
 			continue
 		}
 		ok, err := d.holds(rule.When, nil)
+		d.trace("result", rule, nil, ok, err)
 		if err != nil {
 			return rule, false, d.refuse(CodeUndecided, nil, "%s: %v", state.Name, err)
 		}

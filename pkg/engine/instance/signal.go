@@ -61,6 +61,7 @@ func (a Signal) decide(d *decision) error {
 				continue
 			}
 			ok, err := r.When.Holds(facts)
+			d.trace("resolves", workflow.Rule{Name: r.Signal, When: r.When}, facts, ok, err)
 			if err != nil {
 				return d.refuse(CodeUndecided, nil, "resolves %s: %v", a.Name, err)
 			}
@@ -99,6 +100,8 @@ func (d *decision) react(name string, data map[string]string) error {
 	facts := d.withSignal(name, data)
 	for _, rule := range rules {
 		ok, err := rule.When.Holds(facts)
+		rule.Name = name
+		d.trace("signal", rule, facts, ok, err)
 		if err != nil {
 			return d.refuse(CodeUndecided, nil, "%s on %s: %v", d.in.State, name, err)
 		}

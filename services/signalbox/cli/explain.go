@@ -19,12 +19,16 @@ import (
 
 type explainCommand struct {
 	readingOne
-	Rules bool `name:"rules" env:"-" help:"Print the guards of the rules, too, and the values that they read."`
+	Rules bool   `name:"rules" env:"-" help:"Print the guards of the rules, too, and the values that they read."`
+	Seq   uint64 `name:"seq" env:"-" placeholder:"N" help:"Explain this commit of the record instead: the command, the guards that were tried, and what was decided."`
 }
 
 // Run prints why an instance does not move and what would move it.
 func (c explainCommand) Run(ctx context.Context, env *term.Env) error {
 	return c.readOne(ctx, env, &c.ID, func(ctx context.Context, s reader) error {
+		if c.Seq > 0 {
+			return c.commit(ctx, env, s)
+		}
 		in, err := s.Get(ctx, c.ID)
 		if err != nil {
 			return err
@@ -33,17 +37,9 @@ func (c explainCommand) Run(ctx context.Context, env *term.Env) error {
 		if err != nil {
 			return err
 		}
-		reply, err := s.Definition(ctx, in.GetDefinition())
-		if no := new(instance.Refusal); errors.As(err, &no) {
-			return fmt.Errorf("%s waits: the orchestrator cannot load its definition %.12s (%s); run the version of Signalbox that stored it, or a newer one",
-				c.ID, in.GetDefinition(), no.What)
-		}
+		def, err := c.definition(ctx, s, in.GetWorkflow(), in.GetDefinition())
 		if err != nil {
 			return err
-		}
-		def, err := workflow.Load(in.GetWorkflow(), reply.GetSource())
-		if err != nil {
-			return fmt.Errorf("the definition of %s: %w", c.ID, err)
 		}
 		e := view.Explain(env, def, one)
 		if running, ok := s.(system); ok {
@@ -51,6 +47,56 @@ func (c explainCommand) Run(ctx context.Context, env *term.Env) error {
 		}
 		return e.Print(env, c.Rules)
 	})
+}
+
+// commit prints why a commit of the record has its events.
+func (c explainCommand) commit(ctx context.Context, env *term.Env, s reader) error {
+	before, commit, err := c.upTo(ctx, s)
+	if err != nil {
+		return err
+	}
+	after := instance.Evolve(before, commit)
+	def, err := c.definition(ctx, s, after.Workflow, after.Definition)
+	if err != nil {
+		return err
+	}
+	tried, events, err := instance.Trace(def, before, commit)
+	return view.NewDecision(before, commit, tried, events, err).Print(env)
+}
+
+// upTo returns the commit of --seq, and the instance before it.
+func (c explainCommand) upTo(ctx context.Context, s reader) (before instance.Instance, commit instance.Commit, err error) {
+	records, err := s.History(ctx, c.ID, 0)
+	if err != nil {
+		return before, commit, err
+	}
+	before.ID = c.ID
+	commits := view.Commits(records)
+	for _, commit := range commits {
+		if commit.Seq == c.Seq {
+			return before, commit, nil
+		}
+		before = instance.Evolve(before, commit)
+	}
+	return before, commit, fmt.Errorf("%s has no commit %d; signalbox history %s --all lists its commits, %d to %d",
+		c.ID, c.Seq, c.ID, commits[0].Seq, commits[len(commits)-1].Seq)
+}
+
+// definition returns the definition of a hash.
+func (c explainCommand) definition(ctx context.Context, s reader, name, hash string) (*workflow.Definition, error) {
+	reply, err := s.Definition(ctx, hash)
+	if no := new(instance.Refusal); errors.As(err, &no) {
+		return nil, fmt.Errorf("%s waits: the orchestrator cannot load its definition %.12s (%s); run the version of Signalbox that stored it, or a newer one",
+			c.ID, hash, no.What)
+	}
+	if err != nil {
+		return nil, err
+	}
+	def, err := workflow.Load(name, reply.GetSource())
+	if err != nil {
+		return nil, fmt.Errorf("the definition of %s: %w", c.ID, err)
+	}
+	return def, nil
 }
 
 // noneOrBusy names the case: no agent of the role runs, or all have other work. It says both

@@ -27,6 +27,7 @@ type grammar struct {
 	Open     openCommand     `cmd:"" group:"Running" help:"Open an instance for a report and print its id."`
 	Ls       lsCommand       `cmd:"" group:"Running" help:"List instances: state, owner, who works on it, for how long."`
 	Show     showCommand     `cmd:"" group:"Running" help:"Show where an instance is, and everything known of it."`
+	At       atCommand       `cmd:"" group:"Running" help:"Show where an instance was, and everything known of it then."`
 	History  historyCommand  `cmd:"" group:"Running" help:"Show how an instance came there: one line an event."`
 	Logs     logsCommand     `cmd:"" group:"Running" help:"Print what was said in the steps: what brains were asked and printed, what checks printed."`
 	Diff     diffCommand     `cmd:"" group:"Running" help:"Print the change to the code that an instance has made."`
@@ -57,6 +58,7 @@ type grammar struct {
 	Github githubCommands `cmd:"" group:"Running" help:"The forge: the App that Signalbox works as, and what webhooks have told."`
 
 	Audit   auditCommand   `cmd:"" group:"The log" help:"Read a log from its beginning to its end and name everything in it that must not be."`
+	Whatif  whatifCommand  `cmd:"" group:"The log" help:"Decide a log again under another policy or definition, and show which instances would have gone elsewhere."`
 	Backup  backupCommand  `cmd:"" group:"The log" help:"Write the log, and what goes with it, to a directory, or add to it what came since."`
 	Restore restoreCommand `cmd:"" group:"The log" help:"Make the log, and what goes with it, from a backup."`
 
@@ -92,13 +94,14 @@ func examples() map[string][]string {
 		"open":          {"open issue --file bug.md --repo acme/widgets", "open task --title \"Parse empty input\" --repo acme/widgets"},
 		"ls":            {"ls", "ls --all"},
 		"show":          {"show acme/widgets/42", "show acme/widgets/42 --json"},
+		"at":            {"at acme/widgets/42 --seq 117", "at acme/widgets/42 --time 2026-11-20T09:00:00Z"},
 		"history":       {"history acme/widgets/42", "history acme/widgets/42 --json"},
 		"logs":          {"logs acme/widgets/42 --state implementing", "logs acme/widgets/42 --state fixing_issues --attempt 2"},
 		"diff":          {"diff acme/widgets/42", "diff acme/widgets/42 --attempt 1"},
 		"state":         {"state acme/widgets/42", "state acme/widgets/42 --data .signalbox"},
 		"watch":         {"watch acme/widgets/42", "watch acme/widgets/42 --exit-status", "watch"},
 		"console":       {"console", "console --listen 127.0.0.1:8080"},
-		"explain":       {"explain acme/widgets/42", "explain acme/widgets/42 --json"},
+		"explain":       {"explain acme/widgets/42", "explain acme/widgets/42 --seq 117"},
 		"answer":        {"answer acme/widgets/42 \"Only version 2\"", "answer acme/widgets/42 --file answer.md"},
 		"budget":        {"budget acme/widgets/42 +5usd", "budget acme/widgets/42 +200000tokens", "budget acme/widgets/42 +5usd --day"},
 		"costs":         {"costs", "costs --by role --within 24h"},
@@ -124,6 +127,7 @@ func examples() map[string][]string {
 		"github setup": {"github setup --org acme --webhook-url https://signalbox.example.com/hooks",
 			"github setup --forge-host github.example.com --open"},
 		"audit":      {"audit", "audit --data .signalbox", "audit --seal seal.json --seal-key seal.key"},
+		"whatif":     {"whatif --policy max_iterations=3", "whatif --definition ./mine.yaml --since 30d --json"},
 		"brain ls":   {"brain ls", "brain ls --presets ./presets"},
 		"brain show": {"brain show claude", "brain show claude --presets ./presets"},
 		"prompt ls":  {"prompt ls", "prompt ls --repo . --prompts ./prompts"},

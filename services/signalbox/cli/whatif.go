@@ -1,0 +1,159 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	store "github.com/signalbox/signalbox/pkg/engine/eventstore/jetstream"
+	"github.com/signalbox/signalbox/pkg/engine/whatif"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
+	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/services/signalbox/term"
+	"github.com/signalbox/signalbox/services/signalbox/view"
+)
+
+type whatifCommand struct {
+	logFlags
+	Stream     string            `name:"stream" env:"-" placeholder:"NAME" help:"Read this stream instead, such as a mirror of the log."`
+	Policy     map[string]string `name:"policy" env:"-" placeholder:"NAME=VALUE" help:"Decide with this value of a policy. May be repeated."`
+	Definition string            `name:"definition" env:"-" type:"existingfile" placeholder:"FILE" help:"Decide the instances of its lifecycle by this definition."`
+	Instance   string            `name:"instance" env:"-" placeholder:"ID" help:"Only this instance."`
+	Since      time.Duration     `name:"since" env:"-" placeholder:"TIME" help:"Only instances that were opened within this time, such as 24h or 7d."`
+}
+
+// Help returns the details.
+func (whatifCommand) Help() string {
+	return `Each instance is decided again from its first commit, with the results, answers and signals that the log has, until a
+decision differs. The line of an instance has that commit, where the log went, where the other rules go, and the moves,
+steps, questions, cost and time that the log has after it. Nothing is guessed: nobody knows the result of work that was
+not done, nor an answer that was not given. Limits of work under way and budgets of a day are not decided again. Nothing
+is changed, and the system may run.`
+}
+
+// Run decides a whole log again and prints what would have been decided otherwise.
+func (c whatifCommand) Run(ctx context.Context, env *term.Env) error {
+	change, err := c.change()
+	if err != nil {
+		return err
+	}
+	return c.openLog(ctx, env, func(ctx context.Context, at logSource) error {
+		start := env.Now()
+		log, err := store.OpenAuditReader(ctx, at.js, c.Stream, store.Config{Watermark: at.watermark})
+		if err != nil {
+			return fmt.Errorf("the log at %s: %w", at.at, err)
+		}
+		known, err := newDefinitions(ctx, at.js)
+		if err != nil {
+			return err
+		}
+		again := whatif.Start(runtime.GOMAXPROCS(0), change.alter, known.find)
+		err = log.Read(ctx, 1, func(m store.Message) error {
+			commit, err := m.Commit()
+			if err == nil && (c.Instance == "" || commit.Instance == c.Instance) {
+				again.Add(commit)
+			}
+			return nil // audit names the messages that are no commits
+		})
+		cases := again.End()
+		if c.Since > 0 {
+			cases = slices.DeleteFunc(cases, func(one whatif.Case) bool { return one.Opened.Before(start.Add(-c.Since)) })
+		}
+		if err = errors.Join(err, known.err, change.unused(), c.found(cases)); err != nil {
+			return err
+		}
+		return view.NewWhatIf(cases, env.Now().Sub(start)).Print(env)
+	})
+}
+
+// found returns an error if the one instance that was asked for is not in the log.
+func (c whatifCommand) found(cases []whatif.Case) error {
+	if c.Instance == "" || len(cases) > 0 {
+		return nil
+	}
+	return fmt.Errorf("the log has no instance %s", c.Instance)
+}
+
+// change is the other rules. It remembers which policies a lifecycle of the log has.
+type change struct {
+	policy     map[string]string
+	definition *workflow.Definition // nil: only values of policy
+
+	mu   sync.Mutex
+	used map[string]bool
+	last error // why no definition took the values
+}
+
+// change reads the flags.
+func (c whatifCommand) change() (*change, error) {
+	changed := &change{policy: c.Policy, used: map[string]bool{}}
+	if c.Definition == "" {
+		if len(c.Policy) == 0 {
+			return nil, service.Usagef("name other rules: --policy NAME=VALUE, or --definition FILE")
+		}
+		return changed, nil
+	}
+	def, err := (sources{}).load(c.Definition)
+	if err == nil && len(c.Policy) > 0 {
+		def, err = changed.with(def)
+	}
+	changed.definition = def
+	return changed, err
+}
+
+// alter is a whatif.Alter.
+func (c *change) alter(recorded *workflow.Definition) (*workflow.Definition, error) {
+	switch {
+	case c.definition == nil:
+		return c.with(recorded)
+	case c.definition.Name == recorded.Name:
+		return c.definition, nil
+	}
+	return recorded, nil
+}
+
+// with returns the definition with those values of policy that it has.
+func (c *change) with(def *workflow.Definition) (*workflow.Definition, error) {
+	values := map[string]any{}
+	for name, value := range c.policy {
+		if _, has := def.Policy[name]; has {
+			values[name] = value
+		}
+	}
+	other, err := def.WithPolicy(values)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err != nil {
+		c.last = err
+	}
+	for name := range values {
+		c.used[name] = true
+	}
+	return other, err
+}
+
+// unused returns an error of values that fit no definition, and of policies that no lifecycle
+// of the log has.
+func (c *change) unused() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.last != nil {
+		return service.Usagef("%v", c.last)
+	}
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(c.policy)) {
+		if !c.used[name] {
+			names = append(names, name)
+		}
+	}
+	if len(names) > 0 {
+		return service.Usagef("no lifecycle of the log has the policy %s; signalbox definition show NAME lists those of a lifecycle", strings.Join(names, ", "))
+	}
+	return nil
+}
