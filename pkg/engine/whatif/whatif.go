@@ -1,5 +1,5 @@
 // Package whatif decides recorded histories again under other definitions, and says where each
-// would have gone elsewhere. It is pure, and guesses nothing: no record has the result of work
+// would have gone elsewhere. It guesses nothing: no record has the result of work
 // that nobody did, nor an answer that nobody gave.
 package whatif
 

@@ -15,6 +15,7 @@ var concurrent = map[string]string{
 	"pkg/engine/client":               "sends a batch when its delay is over",
 	"pkg/engine/dispatch":             "replies to a waiting agent when its wait is over",
 	"pkg/engine/eventstore/jetstream": "decodes the log while it reads on; saves the watermark after a delay",
+	"pkg/engine/whatif":               "decides a long log on all cores",
 	"pkg/testkit/faultproxy":          "forwards both directions of every connection of a test",
 	"pkg/testkit/crashtest":           "proxies a service's connections and outlives the service",
 	"pkg/localforge/hook":             "delivers to one webhook while others wait for theirs",

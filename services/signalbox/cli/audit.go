@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -16,6 +18,7 @@ import (
 	store "github.com/signalbox/signalbox/pkg/engine/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/engine/logcheck"
 	"github.com/signalbox/signalbox/pkg/engine/subject"
+	"github.com/signalbox/signalbox/pkg/engine/whatif"
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	"github.com/signalbox/signalbox/services/signalbox/term"
@@ -26,6 +29,8 @@ type auditCommand struct {
 	logFlags
 	Stream string `name:"stream" env:"-" placeholder:"NAME" help:"Read this stream instead, such as a mirror of the log."`
 	sealFlags
+	Decisions bool `name:"decisions" env:"-" help:"Decide each commit again, too. A commit that this version decides otherwise is a violation; an older version may have decided so."`
+
 	Order bool `name:"order" env:"-" help:"Count a claim past something more urgent as a violation; it is only told otherwise, for orchestrators that work side by side may each choose the most urgent they know of."`
 }
 
@@ -56,6 +61,9 @@ func (c auditCommand) Run(ctx context.Context, env *term.Env) error {
 		}
 		e := auditor{checker: logcheck.New(known.find), order: logcheck.NewOrder(known.find), seal: seal}
 		e.checker.Lean = true
+		if c.Decisions {
+			e.again = whatif.Start(runtime.GOMAXPROCS(0), func(def *workflow.Definition) (*workflow.Definition, error) { return def, nil }, known.find)
+		}
 		if err := log.Read(ctx, 1, e.check); err != nil {
 			return err
 		}
@@ -85,7 +93,8 @@ type auditor struct {
 	checker *logcheck.Checker
 	order   *logcheck.Order
 	seal    *sealing
-	lost    bool // a gap makes the order of claims unknown
+	lost    bool        // a gap makes the order of claims unknown
+	again   *whatif.Log // nil: no commit is decided again
 }
 
 // check adds a message to the checkers.
@@ -98,6 +107,9 @@ func (e *auditor) check(m store.Message) error {
 		return nil
 	}
 	e.checker.Add(c)
+	if e.again != nil {
+		e.again.Add(c)
+	}
 	return e.checkOrder(c)
 }
 
@@ -120,11 +132,27 @@ func (e *auditor) audit(log *store.AuditReader, strict bool) view.Audit {
 	if log.Fault != nil {
 		a.Violations = append([]logcheck.Violation{{Rule: logcheck.Identity, Text: log.Fault.Error()}}, a.Violations...)
 	}
-	a.Violations = append(a.Violations, e.seal.end()...)
+	a.Violations = append(append(a.Violations, e.seal.end()...), e.decisions()...)
 	if strict {
 		a.Violations = append(a.Violations, a.Urgent...)
 	}
 	return a
+}
+
+// decision is the rule of commits that are decided again.
+const decision logcheck.Rule = "decision"
+
+// decisions returns the first commit of each instance that is decided otherwise.
+func (e *auditor) decisions() (all []logcheck.Violation) {
+	if e.again == nil {
+		return nil
+	}
+	for _, c := range e.again.End() {
+		if !c.Same() {
+			all = append(all, logcheck.Violation{Seq: c.Seq, Instance: c.Instance, Rule: decision, Text: c.Unknown})
+		}
+	}
+	return all
 }
 
 // attributeGaps tells the checker which instances the missing commits of a log with gaps
@@ -154,6 +182,7 @@ func (e *auditor) attributeGaps(ctx context.Context, env *term.Env, js jetstream
 
 // definitions finds definitions by hash: the built-in ones and those in the bucket.
 type definitions struct {
+	mu      sync.Mutex // of find
 	catalog *workflow.Catalog
 	get     func(hash string) ([]byte, error)
 	missing map[string]bool
@@ -181,8 +210,10 @@ func newDefinitions(ctx context.Context, js jetstream.JetStream) (*definitions, 
 	return d, err
 }
 
-// find is a logcheck.Find. It ignores a source that does not have the hash, and says so in err.
+// find is a logcheck.Find, safe for concurrent use. It ignores a source that does not have the hash, and says so in err.
 func (d *definitions) find(hash string) (*workflow.Definition, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if def, ok := d.catalog.Hashed(hash); ok || d.missing[hash] {
 		return def, ok
 	}

@@ -126,7 +126,7 @@ func examples() map[string][]string {
 		"mcp":           {"mcp", "mcp --write", "mcp --listen 127.0.0.1:7331 --listen-token-file token"},
 		"github setup": {"github setup --org acme --webhook-url https://signalbox.example.com/hooks",
 			"github setup --forge-host github.example.com --open"},
-		"audit":      {"audit", "audit --data .signalbox", "audit --seal seal.json --seal-key seal.key"},
+		"audit":      {"audit", "audit --data .signalbox --decisions", "audit --seal seal.json --seal-key seal.key"},
 		"whatif":     {"whatif --policy max_iterations=3", "whatif --definition ./mine.yaml --since 30d --json"},
 		"brain ls":   {"brain ls", "brain ls --presets ./presets"},
 		"brain show": {"brain show claude", "brain show claude --presets ./presets"},

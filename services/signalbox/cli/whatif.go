@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,7 +66,10 @@ func (c whatifCommand) Run(ctx context.Context, env *term.Env) error {
 		if c.Since > 0 {
 			cases = slices.DeleteFunc(cases, func(one whatif.Case) bool { return one.Opened.Before(start.Add(-c.Since)) })
 		}
-		if err = errors.Join(err, known.err, change.unused(), c.found(cases)); err != nil {
+		if err = errors.Join(err, known.err); err == nil {
+			err = cmp.Or(c.found(cases), change.unused())
+		}
+		if err != nil {
 			return err
 		}
 		return view.NewWhatIf(cases, env.Now().Sub(start)).Print(env)
@@ -87,12 +91,13 @@ type change struct {
 
 	mu   sync.Mutex
 	used map[string]bool
+	has  map[string]bool // policies of the lifecycles of the log
 	last error // why no definition took the values
 }
 
 // change reads the flags.
 func (c whatifCommand) change() (*change, error) {
-	changed := &change{policy: c.Policy, used: map[string]bool{}}
+	changed := &change{policy: c.Policy, used: map[string]bool{}, has: map[string]bool{}}
 	if c.Definition == "" {
 		if len(c.Policy) == 0 {
 			return nil, service.Usagef("name other rules: --policy NAME=VALUE, or --definition FILE")
@@ -135,6 +140,9 @@ func (c *change) with(def *workflow.Definition) (*workflow.Definition, error) {
 	for name := range values {
 		c.used[name] = true
 	}
+	for name := range def.Policy {
+		c.has[name] = true
+	}
 	return other, err
 }
 
@@ -149,6 +157,9 @@ func (c *change) unused() error {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(c.policy)) {
 		if !c.used[name] {
+			if near := workflow.Nearest(name, slices.Sorted(maps.Keys(c.has))); near != "" {
+				name += " (did you mean " + near + "?)"
+			}
 			names = append(names, name)
 		}
 	}

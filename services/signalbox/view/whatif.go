@@ -22,7 +22,7 @@ type WhatIf struct {
 	AskMore int            `json:"ask_more"` // people would have been asked
 	Ends    map[string]int `json:"ends"`     // by the state that they would have ended in
 	Works   int            `json:"works"`    // a role would have worked, with a result that nobody knows
-	// Cases are the instances that would have gone elsewhere, and those of which that is unknown.
+	// Cases are the instances that would have gone elsewhere, or may have.
 	Cases   []whatif.Case `json:"cases"`
 	Seconds float64       `json:"seconds"`
 }
