@@ -92,7 +92,7 @@ type change struct {
 	mu   sync.Mutex
 	used map[string]bool
 	has  map[string]bool // policies of the lifecycles of the log
-	last error // why no definition took the values
+	last error           // why no definition took the values
 }
 
 // change reads the flags.
