@@ -132,7 +132,7 @@ func (a Ask) check() error {
 		return fmt.Errorf("%w: a place needs a pace", ErrInvalid)
 	}
 	if len(a.Told) > maxResources+1 {
-		return fmt.Errorf("%w: %d limits are told, at most %d can be", ErrInvalid, len(a.Told), maxResources+1)
+		return fmt.Errorf("%w: %d limits are reported, at most %d can be", ErrInvalid, len(a.Told), maxResources+1)
 	}
 	for _, l := range a.Told {
 		if len(l.Resource) > maxResource || strings.Trim(l.Resource, "abcdefghijklmnopqrstuvwxyz0123456789_-") != "" || l.Hour < 0 {

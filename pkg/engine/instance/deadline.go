@@ -57,7 +57,7 @@ func (a Expire) decide(d *decision) error {
 	case i < 0:
 		return d.refuse(CodeInvalid, nil, "%s has no deadline of level %q", d.in.State, a.Level)
 	case d.in.Level != "" && level(d.in.Level) >= i:
-		return d.refuse(CodeStale, nil, "%s is told already", a.Level)
+		return d.refuse(CodeStale, nil, "%s is reported already", a.Level)
 	case d.cmd.At.Before(d.in.DeadlinesSince().Add(deadlines[i].After)):
 		return d.refuse(CodeEarly, nil, "%s of %s is due at %s", a.Level, d.in.State, stamp(d.in.DeadlinesSince().Add(deadlines[i].After)))
 	}

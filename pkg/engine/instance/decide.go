@@ -59,7 +59,7 @@ func (d *decision) precheck() error {
 	case d.cmd.Instance == "":
 		return d.refuse(CodeInvalid, nil, "a command names its instance")
 	case d.cmd.Do == nil:
-		return d.refuse(CodeInvalid, nil, "a command says what to do")
+		return d.refuse(CodeInvalid, nil, "the command has no action")
 	case reflect.TypeOf(d.cmd.Do).Kind() == reflect.Pointer: // no type switch would know it
 		return d.refuse(CodeInvalid, nil, "%T is not an action", d.cmd.Do)
 	case opens && d.in.Exists():

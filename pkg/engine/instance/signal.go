@@ -37,7 +37,7 @@ func (a Signal) decide(d *decision) error {
 	case a.Name == "":
 		return d.refuse(CodeInvalid, nil, "a signal needs a name")
 	case reservedSignal(a.Name):
-		return d.refuse(CodeInvalid, nil, "%s is what the engine itself says, not a signal", a.Name)
+		return d.refuse(CodeInvalid, nil, "%s is the engine's own event, not a signal", a.Name)
 	}
 	if err := d.fromPeople("send signals"); err != nil {
 		return err

@@ -149,7 +149,7 @@ func (l *Linker) notifyEnd(ctx context.Context, waiter string, e instance.End) e
 	switch {
 	case err == nil, errors.As(err, &no) && no.Code == instance.CodeStale:
 	case no != nil:
-		l.Log.Error("an instance cannot be told how another ended", "instance", waiter, "other", e.Instance, "error", err)
+		l.Log.Error("an instance cannot be notified of the end of another", "instance", waiter, "other", e.Instance, "error", err)
 	default:
 		return err
 	}

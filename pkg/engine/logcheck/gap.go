@@ -128,7 +128,7 @@ func (g *gap) violation() Violation {
 			where = "which is all of the log"
 		}
 	}
-	whose := "nothing tells of which instances"
+	whose := "their instances are unknown"
 	if len(ids) > 0 {
 		whose = "of " + strings.Join(ids[:min(len(ids), namedInstances)], ", ")
 		if more := len(ids) - namedInstances; more > 0 {

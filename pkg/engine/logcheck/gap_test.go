@@ -37,7 +37,7 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 			[]logcheck.Gap{{From: 3, To: 3, Instances: []string{"a"}}, {From: 9, To: 9, Instances: []string{"b"}}}, nil},
 		"the end, by the watermark": {cut(13, 14), func(k *logcheck.Checker) { k.ReadTo(14) },
 			[]logcheck.Gap{{From: 13, To: 14, Instances: []string{}}},
-			[]string{"sequences 13 to 14 are missing, 2 commits, after 12 of a, where the log ends; nothing tells of which instances"}},
+			[]string{"sequences 13 to 14 are missing, 2 commits, after 12 of a, where the log ends; their instances are unknown"}},
 		"the end, and a timer of it": {cut(13, 14), func(k *logcheck.Checker) { k.ReadTo(14); k.HasCommit("b", 14); k.HasCommit("a", 12) },
 			[]logcheck.Gap{{From: 13, To: 14, Instances: []string{"b"}}}, nil},
 		"the end, and how many there were": {cut(13, 14), func(k *logcheck.Checker) {

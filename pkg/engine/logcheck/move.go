@@ -151,9 +151,9 @@ func (t *instanceChecker) linkEnded(e instance.LinkEnded, k *Checker) {
 	case known:
 		t.report(Link, "the end of %s was known", e.Instance)
 	case other == nil || other.end == "":
-		t.report(Link, "%s is said to have ended in %s, and has not", e.Instance, e.State)
+		t.report(Link, "the log records the end of %s in %s, and it has not ended", e.Instance, e.State)
 	case other.state != e.State:
-		t.report(Link, "%s is said to have ended in %s, and %s in %s", e.Instance, e.State, other.end, other.state)
+		t.report(Link, "the log records the end of %s in %s, and it %s in %s", e.Instance, e.State, other.end, other.state)
 	}
 	t.addLink(e.Instance)
 	t.links[e.Instance] = true

@@ -113,6 +113,6 @@ func (k *Keeper) delay(ctx context.Context, log *slog.Logger, msg jetstream.Msg,
 	if e != nil || ctx.Err() != nil {
 		return 0
 	}
-	log.Warn("a timer that is due was not heard; trying again", "error", err, "tries", meta.NumDelivered)
+	log.Warn("a timer that is due was not delivered; trying again", "error", err, "tries", meta.NumDelivered)
 	return min(time.Second<<min(meta.NumDelivered-1, 10), maxDelay)
 }

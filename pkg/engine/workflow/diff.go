@@ -105,17 +105,17 @@ func said(d, other *Definition) []saying {
 	s.values("var", d.Vars)
 	s.many("rank", "", each(d.Order, func(g Guard) string { return g.Source }))
 	for _, action := range sortedKeys(d.May) {
-		s.one("who may", action, strings.Join(d.May[action], ", "))
+		s.one("right", action, strings.Join(d.May[action], ", "))
 	}
 	if d.gives != nil {
 		for _, check := range sortedKeys(d.gives.Evidence) {
-			s.one("who gives evidence", check, giversText(d.gives.Evidence[check]))
+			s.one("source of evidence", check, giversText(d.gives.Evidence[check]))
 		}
 		for _, name := range sortedKeys(d.gives.Vars) {
-			s.one("who gives var", name, giversText(d.gives.Vars[name]))
+			s.one("source of var", name, giversText(d.gives.Vars[name]))
 		}
 		if d.gives.Answers != nil {
-			s.one("who gives answers", "", giversText(d.gives.Answers))
+			s.one("source of answers", "", giversText(d.gives.Answers))
 		}
 	}
 	for _, r := range d.Resolves {

@@ -340,7 +340,7 @@ func TestAnOverlayLaysGiversOverByName(t *testing.T) {
 		t.Error("the overlay wrote to its base")
 	}
 	changes := each(Diff(base, over), Change.String)
-	for _, want := range []string{"~ who gives evidence of weather: human → tester", "+ who gives var of hint: human"} {
+	for _, want := range []string{"~ source of evidence of weather: human → tester", "+ source of var of hint: human"} {
 		if !slices.Contains(changes, want) {
 			t.Errorf("the difference is\n%s\nwant\n%s", strings.Join(changes, "\n"), want)
 		}

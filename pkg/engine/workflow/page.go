@@ -115,12 +115,12 @@ func proposals(d *Definition) string {
 			deaf = append(deaf, s.Name)
 		}
 	}
-	text := "A result that proposes a permitted state is taken at its word; otherwise the first rule that holds decides."
+	text := "A permitted state that a result proposes is taken; otherwise the first rule that holds decides."
 	switch len(deaf) {
 	case 0:
 		return text
 	case work:
-		return "The first rule that holds decides; what a result proposes is not taken."
+		return "The first rule that holds decides; proposals of results are ignored."
 	}
 	return text + "\nNo proposal is taken in " + marked(deaf, code) + "."
 }
@@ -138,7 +138,7 @@ func (p *page) doings(s State) []string {
 		lines = append(lines, s.Owner+" writes "+marked(s.Writes, code))
 	}
 	if s.Tell {
-		lines = append(lines, "people are told that it waits here")
+		lines = append(lines, "people are notified that it waits here")
 	}
 	for _, q := range s.Asks {
 		lines = append(lines, question(q, code))
@@ -151,10 +151,10 @@ func (p *page) doings(s State) []string {
 
 // givers writes who may say what moves are decided by.
 func (p *page) givers(d *Definition) {
-	p.heading("Who may say what")
-	p.line("What another role gives is set aside, and no rule sees it. "+
+	p.heading("Sources of facts")
+	p.line("A fact from any other role is set aside, and no rule sees it. "+
 		"People's signals and rules set variables, too: `%s` stands for the signals.\n", Human)
-	p.line("| what | from | judges its own work, because |\n|---|---|---|")
+	p.line("| fact | from | judges its own work, because |\n|---|---|---|")
 	row := func(what, kind, name string) {
 		var self []string
 		named, _ := d.gives.givers(kind, name)

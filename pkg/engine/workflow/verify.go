@@ -262,7 +262,7 @@ func (v *verifier) reaction(s State, signal string) {
 	case strings.HasPrefix(signal, "timeout_") && !slices.Contains([]string{OnWarning, OnAlert, OnEscalation}, signal):
 		v.unknown(at, "deadline", signal, []string{OnWarning, OnAlert, OnEscalation})
 	case strings.HasPrefix(signal, "timeout_") && s.Timeout == 0:
-		v.add(at, "%s has no timeout: nothing ever tells it %s", s.Name, signal)
+		v.add(at, "%s has no timeout: it never gets %s", s.Name, signal)
 	case signal == OnClaimed && s.Kind != Work:
 		v.add(at, "nobody claims %s: it has no owner", s.Name)
 	}

@@ -155,7 +155,7 @@ func TestVerifySaysWhatIsWrongInARichDefinition(t *testing.T) {
 		{"a claim where nobody works", "merged: dropped\n", "merged: dropped\n      claimed: open\n",
 			"small.yaml:41:16: nobody claims pushed: it has no owner"},
 		{"a deadline of a state without one", "merged: dropped\n", "merged: dropped\n      timeout_alert: dropped\n",
-			"small.yaml:41:22: pushed has no timeout: nothing ever tells it timeout_alert"},
+			"small.yaml:41:22: pushed has no timeout: it never gets timeout_alert"},
 		{"a deadline there is not", "merged: dropped\n", "merged: dropped\n      timeout_alarm: dropped\n",
 			`small.yaml:41:22: unknown deadline "timeout_alarm"; did you mean "timeout_alert"?`},
 		{"a previous state of an instance that has none", "initial: open\nentries: [pushed]", "initial: review\nentries: [pushed]",

@@ -9,7 +9,7 @@ func TestAReviewerWhoSaysThatItIsDoneElsewhereEndsTheStory(t *testing.T) {
 	w.ann.review(s.pull, "COMMENT", "Thanks, but this was fixed in #41 already.")
 	s.tell()
 	in := s.reaches("invalid")
-	if in.GetReason() != "a reviewer says that it is done elsewhere" || in.GetClosed() != "ended" {
+	if in.GetReason() != "a reviewer reports that it is done elsewhere" || in.GetClosed() != "ended" {
 		t.Errorf("it ended %s: %s", in.GetClosed(), in.GetReason())
 	}
 }

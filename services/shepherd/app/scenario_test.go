@@ -28,7 +28,7 @@ func TestReviewerApprovesWithoutCommenting(t *testing.T) {
 		t.Error("trunk has not what the story brought")
 	}
 	want := []string{
-		"committed: all acceptance criteria pass", "pushed: the pull request is there", "pushed: every gate passes; it is merged next",
+		"committed: all acceptance criteria pass", "pushed: the pull request is open", "pushed: every gate passes; it is merged next",
 		"merged: the pull request is merged",
 	}
 	if got := s.moves(); !slices.Equal(got, want) {

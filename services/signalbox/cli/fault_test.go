@@ -283,5 +283,5 @@ var faults = []fault{
 	{"the stream's meta", meta(gone), false, isGone, isGone, []string{isGone, allOfIt + all4}},
 	{"a byte of the stream's meta", meta(middle), false, isGone, isGone, []string{isGone, allOfIt + all4}},
 	{"the stream", emptied(1), false, isGone, isGone, []string{isGone, allOfIt + all4}},
-	{"the whole store", emptied(4), false, isGone, isGone, []string{isGone, allOfIt + "nothing tells of which instances"}},
+	{"the whole store", emptied(4), false, isGone, isGone, []string{isGone, allOfIt + "their instances are unknown"}},
 }

@@ -144,11 +144,11 @@ func TestPullRequest(t *testing.T) {
 
 **Q2.** Half up or half even?
 
-Not answered; the report is taken at its word.
+Not answered; the agents follow the report as it stands.
 
 **Q3. Done when.** What holds then?
 
-Not answered; the report is taken at its word.
+Not answered; the agents follow the report as it stands.
 
 ## Assumptions
 

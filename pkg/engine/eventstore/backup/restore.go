@@ -81,7 +81,7 @@ func (m Manifest) goesOn(ctx context.Context, js natsjs.JetStream, dir string, l
 		return err
 	}
 	if there.next != last || there.hash() != here.hash() {
-		return fmt.Errorf("%w: what is there of the log is not the beginning of the backup", jetstream.ErrNotEmpty)
+		return fmt.Errorf("%w: the log there is not the beginning of the backup", jetstream.ErrNotEmpty)
 	}
 	return nil
 }

@@ -105,7 +105,7 @@ func (s *Store) last(ctx context.Context, instance string) (c eventstore.Commit,
 // before returns the commit that c follows.
 func (s *Store) before(ctx context.Context, c eventstore.Commit) (eventstore.Commit, error) {
 	if c.Prev >= c.Seq {
-		return eventstore.Commit{}, fmt.Errorf("%w: sequence %d of %q says it follows %d", eventstore.ErrCorrupt, c.Seq, c.Instance, c.Prev)
+		return eventstore.Commit{}, fmt.Errorf("%w: sequence %d of %q claims to follow %d", eventstore.ErrCorrupt, c.Seq, c.Instance, c.Prev)
 	}
 	p, err := s.get(ctx, c.Prev)
 	if err == nil && p.Foreign != nil {
