@@ -35,6 +35,7 @@ var rules = map[string]func(*tree) []Violation{
 	"init":        inits,
 	"layers":      layers,
 	"linked":      linked,
+	"methods":     methods,
 	"names":       vagueNames,
 	"pure":        pure,
 	"servers":     servers,

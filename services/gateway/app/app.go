@@ -202,7 +202,7 @@ func (s Settings) addWebhook(h *service.Host, js jetstream.JetStream, of *delive
 	}
 	h.Log.Info("takes deliveries of webhooks", "address", l.Addr().String())
 	h.Add("webhook", func(ctx context.Context) error { return serveWebhook(ctx, l, server) })
-	h.Add("deliveries", of.work)
+	h.Add("deliveries", of.consume)
 	return nil
 }
 
@@ -260,7 +260,7 @@ func reports(ctx context.Context, h *service.Host, heard *deliveries) error {
 		if all := heard.watched.names(); len(all) == 1 && r.Repo == "" {
 			r.Repo = all[0]
 		}
-		of, ok := heard.watched.find(r.Repo)
+		of, ok := heard.watched.lookUp(r.Repo)
 		if !ok || r.Title == "" {
 			_ = m.Error("400", fmt.Sprintf("a report names a watched repository (it names %q) and has a title", cmp.Or(r.Repo, "none")), nil)
 			return

@@ -70,7 +70,7 @@ func (e *env) crowded() (c *crowd, h hook, work func()) {
 	return c, h, func() {
 		ctx, cancel := context.WithCancel(e.ctx)
 		ended := make(chan error, 1)
-		go func() { ended <- h.deliveries.work(ctx) }()
+		go func() { ended <- h.deliveries.consume(ctx) }()
 		e.Cleanup(func() {
 			cancel()
 			if err := <-ended; err != nil {
@@ -196,7 +196,7 @@ func TestACommentBecomesASignalWithinASecondAtFiftyASecond(t *testing.T) {
 	e := newEnvOn(t, natstest.Start(t, natstest.Options{SyncAlways: true}), 5*time.Minute)
 	p := e.poller()
 	h := e.hook(e.watched(p))
-	go func() { _ = h.deliveries.work(e.ctx) }()
+	go func() { _ = h.deliveries.consume(e.ctx) }()
 	const issues = 20
 	for range issues {
 		e.report(e.ann, "It breaks")

@@ -69,7 +69,7 @@ func (p *commander) poll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l := at.clone()
+	l := at.copied()
 	if l.From.IsZero() {
 		l.From = p.now().Add(-overlap)
 		l.Since = p.now()
@@ -84,19 +84,19 @@ func (p *commander) poll(ctx context.Context) error {
 		if c.UpdatedAt.After(newest) {
 			newest = c.UpdatedAt
 		}
-		err = errors.Join(err, p.comment(ctx, c, &l))
+		err = errors.Join(err, p.consider(ctx, c, &l))
 	}
 	if err == nil {
 		l.Since = newest
 	}
-	if l.prune(p.now()); l.equal(at) {
+	if l.forget(p.now()); l.sameAs(at) {
 		return err
 	}
 	return errors.Join(err, p.cursors.saveLedger(ctx, p.repo, l))
 }
 
-// look carries out the commands in the comments on one issue or pull request now.
-func (p *commander) look(ctx context.Context, number int, since time.Time) error {
+// commandsOn carries out the commands in the comments on one issue or pull request now.
+func (p *commander) commandsOn(ctx context.Context, number int, since time.Time) error {
 	p.turn.Lock()
 	defer p.turn.Unlock()
 	l, err := p.cursors.ledger(ctx, p.repo)
@@ -110,15 +110,15 @@ func (p *commander) look(ctx context.Context, number int, since time.Time) error
 	if err != nil {
 		return err
 	}
-	l = l.clone()
+	l = l.copied()
 	for _, c := range all {
-		err = errors.Join(err, p.comment(ctx, c, &l))
+		err = errors.Join(err, p.consider(ctx, c, &l))
 	}
 	return err
 }
 
-// comment carries out the commands of one comment that were not carried out before.
-func (p *commander) comment(ctx context.Context, c forge.Comment, l *ledger) error {
+// consider carries out the commands of one comment that were not carried out before.
+func (p *commander) consider(ctx context.Context, c forge.Comment, l *ledger) error {
 	if c.On == 0 || c.Author.Bot || c.CreatedAt.Before(l.From) || p.now().Sub(c.CreatedAt) > commandFor {
 		return nil
 	}
@@ -149,7 +149,7 @@ func (p *commander) parse(ctx context.Context, c forge.Comment, l *ledger) error
 	if err != nil {
 		return err
 	}
-	spent := cursor{Spent: l.clone().Spent}
+	spent := cursor{Spent: l.copied().Spent}
 	if !p.issues.spend(&spent, "command", c.Author.Login, permission) {
 		return nil
 	}
@@ -182,15 +182,6 @@ func (p *commander) parse(ctx context.Context, c forge.Comment, l *ledger) error
 		l.Done[doneKey(c, cmd)] = p.now()
 	}
 	return p.cursors.saveLedger(ctx, p.repo, *l)
-}
-
-// spoken returns a comment without its commands; ok is false if there was nothing else.
-func spoken(g command.Grammar, comment string) (rest string, ok bool) {
-	all, rest := g.Parse(comment)
-	if len(all) == 0 {
-		return comment, true
-	}
-	return rest, strings.TrimSpace(rest) != ""
 }
 
 func doneKey(c forge.Comment, cmd command.Command) string {

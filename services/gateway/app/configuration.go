@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -20,6 +19,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/services/gateway/change"
 )
 
 // configurationFor is how long a configuration that was read is used.
@@ -63,9 +63,9 @@ type inForce struct {
 	never bool
 }
 
-// of returns what an instance keeps of it, with what is wrong with a newer file, "" for
+// forInstance returns what an instance keeps of it, with what is wrong with a newer file, "" for
 // nothing.
-func (f inForce) of(problem string) *instance.Configuration {
+func (f inForce) forInstance(problem string) *instance.Configuration {
 	c := f.Of(f.file, f.commit)
 	if c == nil && problem != "" {
 		c = &instance.Configuration{}
@@ -81,7 +81,7 @@ func (f inForce) refuses(issue forge.Issue) string {
 	switch {
 	case f.never:
 		return "the configuration of the repository is wrong: " + f.wrong.Error()
-	case f.Label != "" && !hasLabel(issue, f.Label):
+	case f.Label != "" && !change.HasLabel(issue, f.Label):
 		return "it has no label " + f.Label
 	}
 	return ""
@@ -148,7 +148,7 @@ func (c *configurations) current(ctx context.Context) (inForce, error) {
 	if c.now().Before(c.until) {
 		return c.read, nil
 	}
-	before, err := c.load(ctx)
+	before, err := c.kept(ctx)
 	if err != nil {
 		return inForce{}, err
 	}
@@ -182,7 +182,7 @@ func (c *configurations) unread(ctx context.Context, before kept, err error) (in
 		c.log.Warn("the configuration of the repository cannot be read: grant the permission contents", "stays", stays, "error", err)
 	}
 	c.denied = true
-	old, err := c.parse(ctx, before.Good)
+	old, err := c.validate(ctx, before.Good)
 	if err == nil && old.wrong != nil { // the operator permits less than before
 		old.never = true
 	}
@@ -191,7 +191,7 @@ func (c *configurations) unread(ctx context.Context, before kept, err error) (in
 
 // choose returns the newest file if it is right, else the newest that was.
 func (c *configurations) choose(ctx context.Context, newest located, before kept) (inForce, error) {
-	got, err := c.parse(ctx, newest)
+	got, err := c.validate(ctx, newest)
 	if err != nil {
 		return inForce{}, err
 	}
@@ -202,11 +202,11 @@ func (c *configurations) choose(ctx context.Context, newest located, before kept
 		if newest.File != "" && before.Good.Text != newest.Text {
 			c.log.Info("configuration of the repository", "file", newest.name(), "hash", got.Hash)
 		}
-		return got, c.save(ctx, kept{Good: newest, Known: true, Shown: before.Shown})
+		return got, c.keep(ctx, kept{Good: newest, Known: true, Shown: before.Shown})
 	}
 	old := inForce{never: true}
 	if before.Known {
-		if old, err = c.parse(ctx, before.Good); err != nil {
+		if old, err = c.validate(ctx, before.Good); err != nil {
 			return inForce{}, err
 		}
 	}
@@ -243,8 +243,8 @@ func (c *configurations) refresh(ctx context.Context) error {
 	return err
 }
 
-// parse reads a file and holds it against what there is.
-func (c *configurations) parse(ctx context.Context, s located) (inForce, error) {
+// validate reads a file and holds it against what there is.
+func (c *configurations) validate(ctx context.Context, s located) (inForce, error) {
 	if s.File == "" {
 		return inForce{}, nil
 	}
@@ -349,35 +349,16 @@ func (s located) orNone() located {
 	return s
 }
 
-func (c *configurations) key() string { return key(c.repo + "/config") }
-
-func (c *configurations) load(ctx context.Context) (k kept, err error) {
-	if c.kv == nil {
-		return k, nil
+func (c *configurations) kept(ctx context.Context) (k kept, err error) {
+	if c.kv != nil {
+		k, _, err = record[kept](ctx, c.kv, key(c.repo+"/config"), "configuration of "+c.repo)
 	}
-	entry, err := c.kv.Get(ctx, c.key())
-	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return k, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(entry.Value(), &k)
-	}
-	if err != nil {
-		return k, fmt.Errorf("configuration of %s: %w", c.repo, err)
-	}
-	return k, nil
+	return k, err
 }
 
-func (c *configurations) save(ctx context.Context, k kept) error {
+func (c *configurations) keep(ctx context.Context, k kept) error {
 	if c.kv == nil {
 		return nil
 	}
-	data, err := json.Marshal(k)
-	if err == nil {
-		_, err = c.kv.Put(ctx, c.key(), data)
-	}
-	if err != nil {
-		return fmt.Errorf("configuration of %s: %w", c.repo, err)
-	}
-	return nil
+	return putRecord(ctx, c.kv, key(c.repo+"/config"), "configuration of "+c.repo, k)
 }

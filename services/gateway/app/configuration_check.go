@@ -26,7 +26,7 @@ func (c *configurations) show(ctx context.Context) error {
 	if c.checks == nil || c.mute || commit == "" {
 		return nil
 	}
-	k, err := c.load(ctx)
+	k, err := c.kept(ctx)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (c *configurations) show(ctx context.Context) error {
 	switch {
 	case err == nil:
 		k.Shown = shownCheck{id, commit, wrong}
-		return c.save(ctx, k)
+		return c.keep(ctx, k)
 	case errors.Is(err, forge.ErrDenied), errors.Is(err, forge.ErrNotFound), errors.Is(err, forge.ErrInvalid), errors.As(err, new(*outbound.Refusal)):
 		c.mute = true
 		c.log.Info("whether the configuration is right is not shown as a check: that takes an App with the permission to write checks", "error", err)

@@ -31,7 +31,7 @@ func (w *watched) configuration(ctx context.Context, m micro.Request) {
 		_ = m.RespondJSON(answer)
 		return
 	}
-	of, ok := w.find(asked.Repo)
+	of, ok := w.lookUp(asked.Repo)
 	if !ok {
 		_ = m.Error(forgeside.NotWatched, fmt.Sprintf("the gateway does not watch %q", asked.Repo), nil)
 		return
@@ -45,6 +45,6 @@ func (w *watched) configuration(ctx context.Context, m micro.Request) {
 	case config.never:
 		_ = m.Error(forgeside.Misconfigured, "the configuration is wrong", []byte(config.wrong.Error())) // it may have lines
 	default:
-		_ = m.RespondJSON(forgeside.ConfigurationAnswer{Config: config.of(config.newer)})
+		_ = m.RespondJSON(forgeside.ConfigurationAnswer{Config: config.forInstance(config.newer)})
 	}
 }

@@ -77,12 +77,12 @@ func (c *configurations) told(ctx context.Context, where untold, hash string) er
 	if c.read.wrongHash == hash {
 		c.read.problem = ""
 	}
-	k, err := c.load(ctx)
+	k, err := c.kept(ctx)
 	if err != nil || k.Told == hash {
 		return err
 	}
 	k.Told, k.Untold, c.silent = hash, &where, false
-	return c.save(ctx, k)
+	return c.keep(ctx, k)
 }
 
 // untold returns the file that still needs a comment, nil if none does.
@@ -92,7 +92,7 @@ func (c *configurations) untold(ctx context.Context) (*untold, error) {
 	if c.silent {
 		return nil, nil
 	}
-	k, err := c.load(ctx)
+	k, err := c.kept(ctx)
 	c.silent = err == nil && k.Untold == nil
 	return k.Untold, err
 }
@@ -101,10 +101,10 @@ func (c *configurations) untold(ctx context.Context) (*untold, error) {
 func (c *configurations) posted(ctx context.Context, what untold) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	k, err := c.load(ctx)
+	k, err := c.kept(ctx)
 	if err != nil || k.Untold == nil || *k.Untold != what {
 		return err
 	}
 	k.Untold, c.silent = nil, true
-	return c.save(ctx, k)
+	return c.keep(ctx, k)
 }

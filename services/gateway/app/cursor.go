@@ -2,10 +2,6 @@ package app
 
 import (
 	"context"
-	"encoding/base32"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -128,34 +124,12 @@ func (r readings) settle(issues []forge.Issue, now time.Time) map[int]bool {
 type cursors struct{ kv jetstream.KeyValue }
 
 func (c cursors) load(ctx context.Context, repo string) (cursor, error) {
-	var at cursor
-	entry, err := c.kv.Get(ctx, key(repo))
-	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return at, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(entry.Value(), &at)
-	}
-	if err != nil {
-		return at, fmt.Errorf("cursor of %s: %w", repo, err)
-	}
-	return at, nil
+	at, _, err := record[cursor](ctx, c.kv, key(repo), "cursor of "+repo)
+	return at, err
 }
 
 func (c cursors) save(ctx context.Context, repo string, at cursor) error {
-	data, err := json.Marshal(at)
-	if err == nil {
-		_, err = c.kv.Put(ctx, key(repo), data)
-	}
-	if err != nil {
-		return fmt.Errorf("cursor of %s: %w", repo, err)
-	}
-	return nil
-}
-
-// key returns a repository's name in the characters of a KV key.
-func key(repo string) string {
-	return base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString([]byte(repo))
+	return putRecord(ctx, c.kv, key(repo), "cursor of "+repo, at)
 }
 
 func sameTimes(a, b []time.Time) bool { return slices.EqualFunc(a, b, time.Time.Equal) }

@@ -14,10 +14,10 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
-	"github.com/signalbox/signalbox/pkg/engine/subject"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+	"github.com/signalbox/signalbox/services/gateway/change"
 )
 
 // maxFollowed is how many issues are read to find out whether issues wait for each other.
@@ -35,28 +35,21 @@ func (p *poller) depend(ctx context.Context, issue forge.Issue) error {
 	in, err := p.client.Get(ctx, name)
 	if err != nil || in.GetClosed() != "" {
 		p.wait(issue.Number, false)
-		return p.dropRefusal(name, err)
+		return dropRefusal(p.log, name, err)
 	}
 	open, unheeded, err := p.blockers(ctx, issue, names)
 	if err != nil {
 		return err
 	}
 	p.tellUnheeded(ctx, issue.Number, name, unheeded)
-	ours := in.GetPaused() && strings.HasPrefix(in.GetReason(), instance.ForIssues)
-	switch {
-	case len(open) == 0 && ours:
-		_, err = p.client.Resume(ctx, name, strings.TrimPrefix(in.GetReason(), instance.ForIssues)+" no longer: closed, or not named any more")
-	case len(open) > 0 && !in.GetPaused():
-		var reply *pb.CommandReply
-		sum := sha256.Sum256([]byte(strings.Join(open, "\x00")))
-		reply, err = p.client.Do(ctx, subject.Pause, &pb.Command{
-			Id: "blocked/" + issue.NodeID + "/" + hex.EncodeToString(sum[:8]), Instance: name,
-			Action: &pb.Command_Pause{Pause: &pb.Pause{Reason: instance.ForIssues + strings.Join(open, ", ")}},
-		})
-		ours = err == nil && !reply.GetDuplicate()
+	seen := change.Blocked{Issue: issue, In: in, By: open}
+	replies, err := send(ctx, p.client, p.log, seen)
+	ours := seen.Waits()
+	if !in.GetPaused() {
+		ours = len(replies) > 0 && !replies[0].GetDuplicate()
 	}
 	p.wait(issue.Number, ours && len(open) > 0)
-	return p.dropRefusal(name, err)
+	return err
 }
 
 // blockers returns the open issues that an issue waits for, and what it names that holds

@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/services/gateway/change"
 )
 
 // DryRun prints what a first poll would do with each open issue, and does nothing. It
@@ -89,7 +90,7 @@ func (p *poller) dryRun(ctx context.Context, out io.Writer) error {
 		}
 		verdict := "would be taken up"
 		switch {
-		case p.label != "" && !hasLabel(issue, p.label):
+		case p.label != "" && !change.HasLabel(issue, p.label):
 			verdict = "left alone: it has no label " + p.label
 		case why.refused != "":
 			verdict = "left alone: " + why.refused

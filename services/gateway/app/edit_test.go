@@ -118,9 +118,3 @@ func TestAnEditAnswersWhatPeopleAreAsked(t *testing.T) {
 		t.Errorf("it is in %s, told %q", got, e.notes(issue))
 	}
 }
-
-func TestOurMarkerIsNoPartOfTheTextOfAnIssue(t *testing.T) {
-	if got := textOf(" A title\n", "Some text\r\n\r\n"+rules.Marker("a/b/1", "opens-issue")+"\n"); got != rules.NowReads+"A title\n\nSome text" {
-		t.Errorf("%q", got)
-	}
-}

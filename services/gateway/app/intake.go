@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/services/gateway/change"
 )
 
 // Intake selects the people whose issues start work, and whose comments count. Permissions are those
@@ -61,8 +61,8 @@ type known struct {
 	until      time.Time
 }
 
-// of returns the permission of a person now: none if the forge knows no such person.
-func (p *permissions) of(ctx context.Context, login string) (string, error) {
+// level returns the permission of a person now: none if the forge knows no such person.
+func (p *permissions) level(ctx context.Context, login string) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.now()
@@ -85,7 +85,7 @@ func (p *permissions) of(ctx context.Context, login string) (string, error) {
 // the lesser one of author and editor. known is false if the forge does not say who edited
 // it; then the text counts for nothing new.
 func (p *permissions) ofWords(ctx context.Context, login, node string, edited bool) (permission string, known bool, err error) {
-	permission, err = p.of(ctx, login)
+	permission, err = p.level(ctx, login)
 	if err != nil || !edited {
 		return permission, true, err
 	}
@@ -93,7 +93,7 @@ func (p *permissions) ofWords(ctx context.Context, login, node string, edited bo
 	if err != nil || !known || editor == "" || editor == login {
 		return permission, known, err
 	}
-	other, err := p.of(ctx, editor)
+	other, err := p.level(ctx, editor)
 	return lesser(permission, other), true, err
 }
 
@@ -157,7 +157,7 @@ type admission struct {
 
 // admit decides whether an issue is taken up.
 func (p *poller) admit(ctx context.Context, issue forge.Issue) (a admission, err error) {
-	if a.permission, err = p.permissions.of(ctx, issue.Author.Login); err != nil || reaches(a.permission, p.intake.Start) {
+	if a.permission, err = p.permissions.level(ctx, issue.Author.Login); err != nil || reaches(a.permission, p.intake.Start) {
 		return a, err
 	}
 	if ours, err := p.followsMerge(ctx, issue); ours || err != nil {
@@ -175,7 +175,7 @@ func (p *poller) admit(ctx context.Context, issue forge.Issue) (a admission, err
 	if err != nil {
 		return a, err
 	}
-	permission, err := p.permissions.of(ctx, setter)
+	permission, err := p.permissions.level(ctx, setter)
 	if err != nil {
 		return a, err
 	}
@@ -223,12 +223,7 @@ func (p *poller) isOld(c cursor, issue forge.Issue) bool {
 // labelled reports whether an issue has the label by which it is taken up.
 func (p *poller) labelled(issue forge.Issue) bool {
 	label := cmp.Or(p.label, p.intake.Admit)
-	return label != "" && hasLabel(issue, label)
-}
-
-// hasLabel reports whether the issue has the label. Forges ignore the case of its name.
-func hasLabel(issue forge.Issue, label string) bool {
-	return slices.ContainsFunc(issue.Labels, func(l string) bool { return strings.EqualFold(l, label) })
+	return change.HasLabel(issue, label)
 }
 
 // heard reports whether the words of a person count, and with which permission. Of an

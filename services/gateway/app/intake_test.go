@@ -15,6 +15,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/forge"
+	"github.com/signalbox/signalbox/services/gateway/change"
 )
 
 // strict is a poller with the defaults.
@@ -178,7 +179,7 @@ func TestAPermissionIsReadAgainAfterAMinute(t *testing.T) {
 	b := &labelled{}
 	p := &permissions{forge: b, repo: widgets, now: func() time.Time { return now }}
 	for i, want := range []int{1, 1, 2} {
-		if _, err := p.of(t.Context(), "bob"); err != nil || b.asked != want {
+		if _, err := p.level(t.Context(), "bob"); err != nil || b.asked != want {
 			t.Errorf("after %d minutes it was asked %d times, want %d: %v", i, b.asked, want, err)
 		}
 		now = now.Add(permissionFor/2 + time.Second)
@@ -203,12 +204,12 @@ func (h hidden) Permission(_ context.Context, _, login string) (string, error) {
 func TestAPermissionThatCannotBeReadIsNone(t *testing.T) {
 	p := &permissions{forge: hidden{}, repo: widgets, now: time.Now}
 	for login, want := range map[string]string{"bob": "none", "ann": "write"} {
-		if got, err := p.of(t.Context(), login); err != nil || got != want {
+		if got, err := p.level(t.Context(), login); err != nil || got != want {
 			t.Errorf("%s has %q, %v, want %s", login, got, err, want)
 		}
 	}
 	p = &permissions{forge: hidden{self: forge.ErrDenied}, repo: widgets, now: time.Now}
-	if got, err := p.of(t.Context(), "ann"); !errors.Is(err, forge.ErrDenied) {
+	if got, err := p.level(t.Context(), "ann"); !errors.Is(err, forge.ErrDenied) {
 		t.Errorf("with a bad token ann has %q, %v", got, err)
 	}
 }
@@ -216,7 +217,7 @@ func TestAPermissionThatCannotBeReadIsNone(t *testing.T) {
 func TestCaseOfALabelDoesNotMatter(t *testing.T) {
 	issue := forge.Issue{Labels: []string{"bug", "Signalbox"}}
 	p := &poller{label: "signalbox"}
-	if !p.labelled(issue) || !hasLabel(issue, "signalbox") || hasLabel(issue, "signal") {
+	if !p.labelled(issue) || !change.HasLabel(issue, "signalbox") || change.HasLabel(issue, "signal") {
 		t.Errorf("of the labels %q signalbox is not found", issue.Labels)
 	}
 }

@@ -2,13 +2,8 @@ package app
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"maps"
 	"time"
-
-	"github.com/nats-io/nats.go/jetstream"
 )
 
 // ledger is how far the commands of a repository are carried out.
@@ -29,8 +24,8 @@ const (
 	maxDone = 5000
 )
 
-// prune forgets what cannot be met again.
-func (l *ledger) prune(now time.Time) {
+// forget forgets what cannot be met again.
+func (l *ledger) forget(now time.Time) {
 	maps.DeleteFunc(l.Done, func(_ string, at time.Time) bool { return now.Sub(at) > commandFor+day })
 	for len(l.Done) > maxDone {
 		first := ""
@@ -45,11 +40,11 @@ func (l *ledger) prune(now time.Time) {
 	c.prune()
 }
 
-func (l ledger) equal(o ledger) bool {
+func (l ledger) sameAs(o ledger) bool {
 	return l.Since.Equal(o.Since) && l.From.Equal(o.From) && maps.EqualFunc(l.Done, o.Done, time.Time.Equal) && maps.EqualFunc(l.Spent, o.Spent, sameTimes)
 }
 
-func (l ledger) clone() ledger {
+func (l ledger) copied() ledger {
 	l.Done, l.Spent = maps.Clone(l.Done), maps.Clone(l.Spent)
 	if l.Done == nil {
 		l.Done = map[string]time.Time{}
@@ -58,27 +53,11 @@ func (l ledger) clone() ledger {
 }
 
 // ledger returns the ledger of a repository, zero if there is none yet.
-func (c cursors) ledger(ctx context.Context, repo string) (l ledger, err error) {
-	entry, err := c.kv.Get(ctx, key(repo+"/commands"))
-	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return l, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(entry.Value(), &l)
-	}
-	if err != nil {
-		return l, fmt.Errorf("commands of %s: %w", repo, err)
-	}
-	return l, nil
+func (c cursors) ledger(ctx context.Context, repo string) (ledger, error) {
+	l, _, err := record[ledger](ctx, c.kv, key(repo+"/commands"), "commands of "+repo)
+	return l, err
 }
 
 func (c cursors) saveLedger(ctx context.Context, repo string, l ledger) error {
-	data, err := json.Marshal(l)
-	if err == nil {
-		_, err = c.kv.Put(ctx, key(repo+"/commands"), data)
-	}
-	if err != nil {
-		return fmt.Errorf("commands of %s: %w", repo, err)
-	}
-	return nil
+	return putRecord(ctx, c.kv, key(repo+"/commands"), "commands of "+repo, l)
 }

@@ -27,8 +27,8 @@ type news struct {
 	answer map[string]time.Time
 }
 
-// of returns when the repository has changed last, false if the forge does not say.
-func (n *news) of(ctx context.Context, repo string) (time.Time, bool) {
+// lastChanged returns when the repository has changed last, false if the forge does not say.
+func (n *news) lastChanged(ctx context.Context, repo string) (time.Time, bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if at := n.now(); n.at.IsZero() || at.Sub(n.at) >= n.fresh {
@@ -57,7 +57,7 @@ type sparing struct {
 
 func (s *sparing) poll(ctx context.Context) error {
 	now := s.news.now()
-	changed, ok := s.news.of(ctx, s.repo)
+	changed, ok := s.news.lastChanged(ctx, s.repo)
 	if ok && s.settled && changed.Equal(s.changed) {
 		return nil
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/command"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+	"github.com/signalbox/signalbox/services/gateway/change"
 )
 
 // order is the commands of one comment.
@@ -90,7 +91,7 @@ func (o order) give(ctx context.Context, cmd command.Command) (text string, err 
 	case command.Rebase:
 		return "", o.rebase(ctx, cmd)
 	case command.Hold, command.Unhold:
-		return "", o.hold(ctx, verb.Name == command.Hold)
+		return "", o.holdMerge(ctx, verb.Name == command.Hold)
 	case command.Answer:
 		return "", o.answer(ctx, cmd)
 	case command.Approve:
@@ -172,7 +173,7 @@ func (o order) together(all []command.Command) (out []command.Command) {
 	first := -1
 	for _, cmd := range all {
 		question, body := inQuestion(cmd.Words)
-		if cmd.Verb != command.Answer || question > 0 && !slices.Contains(openTo(o.of.in), question) {
+		if cmd.Verb != command.Answer || question > 0 && !slices.Contains(change.OpenQuestions(o.of.in), question) {
 			out = append(out, cmd)
 			continue
 		}
@@ -187,22 +188,12 @@ func (o order) together(all []command.Command) (out []command.Command) {
 	return out
 }
 
-// openTo returns the numbers of the open questions to people.
-func openTo(in *pb.Instance) (open []int) {
-	for _, q := range in.GetQuestions() {
-		if q.GetTo() == "" && !q.GetAnswered() {
-			open = append(open, int(q.GetNumber()))
-		}
-	}
-	return open
-}
-
 // answer answers a question, or resolves what was put to people.
 func (o order) answer(ctx context.Context, cmd command.Command) error {
 	in := o.of.in
 	question, body := inQuestion(cmd.Words)
-	_, held := waitingSince(in)
-	open := openTo(in)
+	_, held := change.WaitingSince(in)
+	open := change.OpenQuestions(in)
 	asked := slices.Contains(open, question)
 	switch {
 	case in.GetClosed() != "":
@@ -231,7 +222,7 @@ func (o order) approve(ctx context.Context, cmd command.Command) error {
 		return err
 	}
 	state, _ := def.State(in.GetState())
-	_, held := waitingSince(in)
+	_, held := change.WaitingSince(in)
 	resolves := false
 	for _, r := range def.Resolves {
 		resolves = resolves || r.Signal == "approved"
@@ -247,15 +238,15 @@ func (o order) approve(ctx context.Context, cmd command.Command) error {
 	case in.GetKind() != string(workflow.Wait):
 		return refuse("finds nothing that waits for it: it is in %s, where %s works", in.GetState(), in.GetOwner())
 	}
-	if open := openTo(in); len(open) > 0 {
+	if open := change.OpenQuestions(in); len(open) > 0 {
 		return refuse("is no answer, and question %d is open: %s", open[0], o.hint(fmt.Sprintf("%s Q%d: TEXT", command.Answer, open[0])))
 	}
 	return o.signal(ctx, cmd, "commented", strings.TrimSpace("/approve "+cmd.Words))
 }
 
-// hold labels the pull request with the label that keeps it from being merged, or takes
+// holdMerge labels the pull request with the label that keeps it from being merged, or takes
 // that off.
-func (o order) hold(ctx context.Context, on bool) error {
+func (o order) holdMerge(ctx context.Context, on bool) error {
 	def, err := o.definition(ctx)
 	if err != nil {
 		return err

@@ -19,8 +19,8 @@ type place struct {
 	Rest bool   `json:"rest,omitempty"` // they all are
 }
 
-// of reports whether the list has the place, by either of its names.
-func (p place) of(list forgeside.Repositories) bool {
+// belongs reports whether the list has the place, by either of its names.
+func (p place) belongs(list forgeside.Repositories) bool {
 	other := cmp.Or(p.Now, p.Name)
 	return (list.Check(p.Name) == nil || list.Check(other) == nil) && !list.LeavesOut(p.Name) && !list.LeavesOut(other)
 }
@@ -57,7 +57,7 @@ func settle(list forgeside.Repositories, kept []place, got forgeside.Resolved) (
 	}
 	known, named := map[int64]bool{}, map[string]bool{}
 	for _, p := range kept {
-		if p.of(list) {
+		if p.belongs(list) {
 			var warning string
 			if p, warning = p.after(got, byID, byName); warning != "" {
 				warnings = append(warnings, warning)
@@ -103,7 +103,7 @@ func doubted(list forgeside.Repositories, kept []place, got forgeside.Resolved) 
 	}
 	for _, p := range kept {
 		one, there := byID[p.ID]
-		if _, asked := got.Named[p.Name]; there && !asked && p.ID != 0 && p.of(list) && !listed[strings.ToLower(p.Name)] && owner(one.Name) == owner(p.Name) {
+		if _, asked := got.Named[p.Name]; there && !asked && p.ID != 0 && p.belongs(list) && !listed[strings.ToLower(p.Name)] && owner(one.Name) == owner(p.Name) {
 			names = append(names, p.Name)
 		}
 	}

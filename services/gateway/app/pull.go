@@ -2,12 +2,13 @@ package app
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -84,12 +85,12 @@ func (p *pulls) poll(ctx context.Context) error {
 		next.noteComment(int64(pr.Number), pr.UpdatedAt)
 	}
 	if len(changed) > 0 {
-		if err := p.refresh(ctx); err != nil {
+		if err := p.readTracked(ctx); err != nil {
 			return err
 		}
 	}
 	for _, pr := range changed {
-		if err := p.signal(ctx, pr); err != nil {
+		if err := p.changed(ctx, pr); err != nil {
 			return err
 		}
 		_, shut := next.Shut[pr.Number]
@@ -97,7 +98,7 @@ func (p *pulls) poll(ctx context.Context) error {
 		case pr.State != "open" && !pr.Merged:
 			next.shut(pr.Number, pr.UpdatedAt)
 		case shut && pr.State == "open":
-			if err := p.reopen(ctx, pr.Number); err != nil {
+			if err := p.reopened(ctx, pr.Number); err != nil {
 				return err
 			}
 			delete(next.Shut, pr.Number)
@@ -109,8 +110,8 @@ func (p *pulls) poll(ctx context.Context) error {
 	return p.cursors.save(ctx, p.repo+"/pulls", next)
 }
 
-// refresh reads the pull requests of the instances that changed.
-func (p *pulls) refresh(ctx context.Context) error {
+// readTracked reads the pull requests of the instances that changed.
+func (p *pulls) readTracked(ctx context.Context) error {
 	open, err := p.client.List(ctx, &pb.ListRequest{})
 	if err != nil {
 		return err
@@ -119,7 +120,7 @@ func (p *pulls) refresh(ctx context.Context) error {
 	for _, line := range open {
 		one, ok := p.known[line.GetInstance()]
 		if !ok || one.seq != line.GetSeq() {
-			if one, err = p.read(ctx, line.GetInstance()); err != nil {
+			if one, err = p.readOne(ctx, line.GetInstance()); err != nil {
 				return err
 			}
 		}
@@ -129,12 +130,9 @@ func (p *pulls) refresh(ctx context.Context) error {
 	return nil
 }
 
-func (p *pulls) read(ctx context.Context, id string) (tracked, error) {
-	in, err := p.client.Get(ctx, id)
-	if no := new(instance.Refusal); errors.As(err, &no) {
-		return tracked{}, nil
-	}
-	if err != nil {
+func (p *pulls) readOne(ctx context.Context, id string) (tracked, error) {
+	in, err := find(ctx, p.client, id)
+	if err != nil || in == nil {
 		return tracked{}, err
 	}
 	one := tracked{seq: in.GetSeq()}
@@ -144,19 +142,15 @@ func (p *pulls) read(ctx context.Context, id string) (tracked, error) {
 	return one, nil
 }
 
-// signal signals the instances of a pull request. The command's id follows from the
+// changed signals the instances of a pull request. The command's id follows from the
 // change, so a repetition has no effect.
-func (p *pulls) signal(ctx context.Context, pr forge.PullRequest) error {
+func (p *pulls) changed(ctx context.Context, pr forge.PullRequest) error {
 	for id, one := range p.known {
 		if one.pull != pr.Number {
 			continue
 		}
 		p.note(pr)
-		sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d\x00%d", id, p.repo, pr.Number, pr.UpdatedAt.UnixNano()))
-		_, err := p.client.Signal(ctx, id, "changed", "pull/"+hex.EncodeToString(sum[:16]), "gateway", map[string]string{
-			"pull_request": strconv.Itoa(pr.Number), "url": pr.URL, "updated_at": pr.UpdatedAt.UTC().Format(time.RFC3339),
-		})
-		if err := p.dropRefusal(id, err); err != nil {
+		if _, err := send(ctx, p.client, p.log, change.Pull{Repo: p.repo, Pull: pr, Instance: id}); err != nil {
 			return err
 		}
 		if err := p.forwardComments(ctx, id, pr); err != nil {
@@ -166,23 +160,14 @@ func (p *pulls) signal(ctx context.Context, pr forge.PullRequest) error {
 	return nil
 }
 
-// dropRefusal drops a refusal that a repetition would not change.
-func (p *pulls) dropRefusal(id string, err error) error {
-	if no := new(instance.Refusal); errors.As(err, &no) {
-		p.log.Warn("refused", "instance", id, "error", err)
-		return nil
-	}
-	return err
-}
-
 // forwardComments sends the comments on the pull request to an instance that waits for
 // people because of an escalation.
 func (p *pulls) forwardComments(ctx context.Context, id string, pr forge.PullRequest) error {
 	in, err := p.client.Get(ctx, id)
 	if err != nil {
-		return p.dropRefusal(id, err)
+		return dropRefusal(p.log, id, err)
 	}
-	since, held := waitingSince(in)
+	since, held := change.WaitingSince(in)
 	if !held {
 		return nil
 	}
@@ -205,26 +190,24 @@ func (p *pulls) forwardComments(ctx context.Context, id string, pr forge.PullReq
 		}
 		if !known || !reaches(permission, p.hear) {
 			if edited {
-				p.refuse(c, permission)
+				p.refuseEdit(c, permission)
 			}
 			continue
 		}
 		var ok bool
-		if c.Body, ok = spoken(p.grammar, c.Body); !ok || rules.Remark(c.Body, self) {
+		if c.Body, ok = change.WithoutCommands(p.grammar, c.Body); !ok || rules.Remark(c.Body, self) {
 			continue
 		}
-		_, err = p.client.Signal(ctx, id, "commented", commentCommand(c, id), c.Author.Login, map[string]string{
-			"body": c.Body, "url": c.URL, "permission": permission,
-		})
-		if err := p.dropRefusal(id, err); err != nil {
+		seen := change.Comment{Comment: c, Instance: id, Permission: permission, Counts: true}
+		if _, err := send(ctx, p.client, p.log, seen); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// refuse counts and logs an edited comment that is not taken.
-func (p *pulls) refuse(c forge.Comment, permission string) {
+// refuseEdit counts and logs an edited comment that is not taken.
+func (p *pulls) refuseEdit(c forge.Comment, permission string) {
 	const what = "edited comment"
 	if p.refused != nil {
 		p.refused.WithLabelValues(p.repo, what).Inc()
@@ -233,21 +216,188 @@ func (p *pulls) refuse(c forge.Comment, permission string) {
 		fmt.Sprintf("%s: %s, or who edited it, has the permission %s or is not known, and being heard takes %s", c.URL, c.Author.Login, permission, p.hear))
 }
 
-// waitingSince returns since when an instance waits for people, in whole seconds as a
-// forge counts. held is false if it does not wait.
-func waitingSince(in *pb.Instance) (since time.Time, held bool) {
-	for _, e := range in.GetEscalations() {
-		at := e.GetAt().AsTime().Truncate(time.Second)
-		if e.GetRequiresHuman() && !e.GetResolved() && (!held || at.Before(since)) {
-			since, held = at, true
+// learn signals facts to the instances whose pull requests they are of. It asks the forge
+// for what it does not know of pull requests that are tracked, and for nothing else.
+func (p *pulls) learn(ctx context.Context, facts []change.Fact) error {
+	p.turn.Lock()
+	defer p.turn.Unlock()
+	if err := p.readTracked(ctx); err != nil {
+		return err
+	}
+	tracked := map[int]bool{}
+	for _, one := range p.known {
+		tracked[one.pull] = one.pull > 0
+	}
+	maps.DeleteFunc(p.heads, func(number int, _ change.Head) bool { return !tracked[number] })
+	read := map[int]bool{}
+	var errs error
+	for _, f := range facts {
+		for _, number := range slices.Sorted(maps.Keys(tracked)) {
+			if number > 0 {
+				errs = errors.Join(errs, p.signalFact(ctx, f, number, read))
+			}
 		}
 	}
-	return since, held
+	return errs
 }
 
-// commentCommand returns the id of the command that sends a comment to an instance that is
-// not named after its issue.
-func commentCommand(c forge.Comment, id string) string {
-	sum := sha256.Sum256([]byte(id))
-	return fmt.Sprintf("comment/%d/%s", c.ID, hex.EncodeToString(sum[:8]))
+// signalFact signals the fact to the instances of the pull request, if it is of that.
+func (p *pulls) signalFact(ctx context.Context, f change.Fact, number int, read map[int]bool) error {
+	of, err := p.concerns(ctx, f, number, read)
+	if err != nil || !of || f.ID == "" {
+		return err
+	}
+	if f.App != "" {
+		if self, err := p.forge.Self(ctx); err != nil || self == f.App+"[bot]" {
+			return err
+		}
+	}
+	for id, one := range p.known {
+		if one.pull != number {
+			continue
+		}
+		seen := change.Known{Fact: f, Repo: p.repo, Number: number, URL: p.heads[number].URL, Instance: id}
+		if _, err := send(ctx, p.client, p.log, seen); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// concerns reports whether a fact is of the pull request. It reads that at most once, and
+// only if what is known of it does not answer.
+func (p *pulls) concerns(ctx context.Context, f change.Fact, number int, read map[int]bool) (bool, error) {
+	for {
+		h, known := p.heads[number]
+		if concerns, sure := f.Concerns(number, h, known); sure || read[number] { // the latter: of a commit that is not its newest any more
+			return concerns, nil
+		}
+		read[number] = true
+		pr, err := p.forge.PullRequest(ctx, p.repo, number)
+		if errors.Is(err, forge.ErrNotFound) {
+			return false, nil
+		}
+		if err == nil {
+			err = p.changed(ctx, pr)
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+}
+
+// note keeps what facts are held against.
+func (p *pulls) note(pr forge.PullRequest) {
+	if p.heads == nil {
+		p.heads = map[int]change.Head{}
+	}
+	h := change.Head{SHA: pr.HeadSHA, Base: pr.BaseRef, URL: pr.URL}
+	if strings.EqualFold(pr.HeadRepo, p.repo) {
+		h.Ref = pr.HeadRef
+	}
+	p.heads[pr.Number] = h
+}
+
+// reopened starts the instances again that ended because the pull request was closed, if it
+// is open now.
+func (p *pulls) reopened(ctx context.Context, number int) error {
+	all, err := p.client.List(ctx, &pb.ListRequest{All: true})
+	if err != nil {
+		return err
+	}
+	open := false
+	for _, line := range all {
+		if line.GetClosed() != string(instance.Ended) {
+			continue
+		}
+		in, err := p.client.Get(ctx, line.GetInstance())
+		if err := dropRefusal(p.log, line.GetInstance(), err); err != nil {
+			return err
+		}
+		seen := change.PullReopened{Repo: p.repo, Number: number, In: in}
+		if len(seen.Commands()) == 0 {
+			continue
+		}
+		if !open { // read only if it matters
+			now, err := p.forge.PullRequest(ctx, p.repo, number)
+			if errors.Is(err, forge.ErrNotFound) || err == nil && now.State != "open" {
+				return nil
+			} else if err != nil {
+				return err
+			}
+			open = true
+		}
+		replies, err := send(ctx, p.client, p.log, seen)
+		if err != nil {
+			return err
+		}
+		for _, r := range replies {
+			p.log.Info("starts again, since its pull request was opened again", "instance", line.GetInstance(), "state", r.GetInstance().GetState())
+		}
+	}
+	return nil
+}
+
+// lookAtPull handles what a poll would, for one pull request now.
+func (p *pulls) lookAtPull(ctx context.Context, number int) error {
+	p.turn.Lock()
+	defer p.turn.Unlock()
+	if err := p.readTracked(ctx); err != nil {
+		return err
+	}
+	if !p.tracks(number) {
+		return nil // nobody listens: it is not even read
+	}
+	pr, err := p.forge.PullRequest(ctx, p.repo, number)
+	if errors.Is(err, forge.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return p.changed(ctx, pr)
+}
+
+// openAgain starts again what ended because the pull request was closed.
+func (p *pulls) openAgain(ctx context.Context, number int) error {
+	p.turn.Lock()
+	defer p.turn.Unlock()
+	return p.reopened(ctx, number)
+}
+
+// tracks reports whether the pull request is an open instance's.
+func (p *pulls) tracks(number int) bool {
+	for _, one := range p.known {
+		if one.pull == number {
+			return true
+		}
+	}
+	return false
+}
+
+// instanceOf returns the instance of a pull request. It is the open one that has its number, else
+// the one that it was opened for, and "" if it is neither's.
+func (p *pulls) instanceOf(ctx context.Context, number int) (id string, err error) {
+	p.turn.Lock()
+	defer p.turn.Unlock()
+	if err := p.readTracked(ctx); err != nil {
+		return "", err
+	}
+	for id, one := range p.known {
+		if one.pull == number {
+			return id, nil
+		}
+	}
+	pr, err := p.forge.PullRequest(ctx, p.repo, number)
+	if errors.Is(err, forge.ErrNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	self, err := p.forge.Self(ctx)
+	if id, _, ok := rules.FindMarker(pr.Body); ok && err == nil && pr.Author.Login == self {
+		return id, nil
+	}
+	return "", err
 }

@@ -56,9 +56,9 @@ func newTaken(r prometheus.Registerer) *prometheus.CounterVec {
 	return c
 }
 
-// work handles deliveries until ctx ends. A delivery that fails is handled again later,
+// consume handles deliveries until ctx ends. A delivery that fails is handled again later,
 // after the others.
-func (d *deliveries) work(ctx context.Context) error {
+func (d *deliveries) consume(ctx context.Context) error {
 	slow := pacing.Backoff(100*time.Millisecond, 5*time.Second)
 	var consumer jetstream.Consumer
 	for ctx.Err() == nil {
@@ -162,8 +162,8 @@ func (all tasks) add(repo repository, n int, c change.Change) {
 	}
 }
 
-// run runs the tasks, several at a time, and returns the errors of each delivery.
-func (all tasks) run(ctx context.Context, deliveries int) []error {
+// runAll runs the tasks, several at a time, and returns the errors of each delivery.
+func (all tasks) runAll(ctx context.Context, deliveries int) []error {
 	failed := make([]error, deliveries)
 	group, _ := errgroup.WithContext(ctx)
 	group.SetLimit(itemsAtOnce)
@@ -211,19 +211,19 @@ func (d *deliveries) handle(ctx context.Context, all []jetstream.Msg) error {
 			_ = m.TermWithReason("not a delivery")
 			continue
 		}
-		if result := d.plan(n, c, wanted); result != resultDone {
+		if result := d.assign(n, c, wanted); result != resultDone {
 			d.handled.WithLabelValues(event, result).Inc()
 			_ = m.Ack() // if that is lost it is read again
 			continue
 		}
 		read[n] = c
 	}
-	failed := wanted.run(ctx, len(all))
+	failed := wanted.runAll(ctx, len(all))
 	if ctx.Err() != nil {
 		return nil // not acknowledged: the next process has them
 	}
 	for n, c := range read {
-		d.settle(all[n], c, failed[n])
+		d.conclude(all[n], c, failed[n])
 	}
 	return nil
 }
@@ -237,9 +237,9 @@ func decode(event, id string, header nats.Header, data []byte) (change.Change, e
 	return change.Read(event, id, body)
 }
 
-// plan adds to the tasks what a change asks for. Nothing is asked for unless it returns resultDone.
-func (d *deliveries) plan(n int, c change.Change, wanted tasks) (result string) {
-	repo, watched := d.watched.find(c.Repo)
+// assign adds to the tasks what a change asks for. Nothing is asked for unless it returns resultDone.
+func (d *deliveries) assign(n int, c change.Change, wanted tasks) (result string) {
+	repo, watched := d.watched.lookUp(c.Repo)
 	switch {
 	case !c.Matters():
 		return resultUnheard
@@ -255,8 +255,8 @@ func (d *deliveries) plan(n int, c change.Change, wanted tasks) (result string) 
 	return resultDone
 }
 
-// settle acknowledges a delivery, has it delivered again later, or sets it aside.
-func (d *deliveries) settle(m jetstream.Msg, c change.Change, err error) {
+// conclude acknowledges a delivery, has it delivered again later, or sets it aside.
+func (d *deliveries) conclude(m jetstream.Msg, c change.Change, err error) {
 	limit, no := new(forge.RateLimit), new(instance.Refusal)
 	meta, unread := m.Metadata()
 	result, again := resultDone, deliveryAgain
@@ -346,11 +346,11 @@ func (d *deliveries) again(ctx context.Context, id string) (replayed, error) {
 		return replayed{}, err
 	}
 	out, wanted := replayed{Delivery: id, Event: event, Action: c.Action, Repo: c.Repo, At: m.Time}, tasks{}
-	out.Result = d.plan(0, c, wanted)
+	out.Result = d.assign(0, c, wanted)
 	if out.Result == resultDone {
 		for _, i := range c.Items {
 			out.Items = append(out.Items, i.Number)
 		}
 	}
-	return out, wanted.run(ctx, 1)[0]
+	return out, wanted.runAll(ctx, 1)[0]
 }

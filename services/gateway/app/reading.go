@@ -35,7 +35,7 @@ func (p *places) take(from string) bool {
 	return true
 }
 
-func (p *places) leave(from string) {
+func (p *places) free(from string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.taken--

@@ -86,7 +86,7 @@ func TestPlacesAreSharedByAddress(t *testing.T) {
 	if taken != maxReading {
 		t.Errorf("all have %d places", taken)
 	}
-	p.leave("192.0.2.1")
+	p.free("192.0.2.1")
 	if !p.take("192.0.2.9") {
 		t.Error("a place that was left is not free")
 	}

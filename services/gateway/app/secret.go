@@ -27,8 +27,8 @@ type secrets struct {
 // errNoSecret means that there is nothing to check signatures with.
 var errNoSecret = errors.New("deliveries are taken only with a secret: give --webhook-secret-file, or the variable SIGNALBOX_WEBHOOK_SECRET")
 
-// read returns the secrets. It is errNoSecret if there are none.
-func (s *secrets) read() ([]string, error) {
+// readAll returns the secrets. It is errNoSecret if there are none.
+func (s *secrets) readAll() ([]string, error) {
 	var all []string
 	if s.file != "" {
 		data, err := os.ReadFile(s.file)
@@ -52,9 +52,9 @@ func (s *secrets) read() ([]string, error) {
 	return all, nil
 }
 
-// current returns the secrets. While their file cannot be read they are those it had.
-func (s *secrets) current() []string {
-	all, err := s.read()
+// valid returns the secrets. While their file cannot be read they are those it had.
+func (s *secrets) valid() []string {
+	all, err := s.readAll()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err != nil {
@@ -74,7 +74,7 @@ func signature(header string) (given []byte, ok bool) {
 
 // macs returns what a delivery is written to as it is read, one for each secret.
 func (s *secrets) macs() (all []hash.Hash) {
-	for _, secret := range s.current() {
+	for _, secret := range s.valid() {
 		all = append(all, hmac.New(sha256.New, []byte(secret)))
 	}
 	return all

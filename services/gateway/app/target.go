@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/forge"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
@@ -88,7 +87,7 @@ func (p *commander) named(ctx context.Context, c forge.Comment) (id, why string,
 	}
 	issue, err := p.forge.Issue(ctx, p.repo, c.On)
 	if errors.Is(err, forge.ErrNotFound) {
-		id, err := p.pulls.of(ctx, c.On)
+		id, err := p.pulls.instanceOf(ctx, c.On)
 		return id, "finds no work: this pull request is not of Signalbox", err
 	}
 	if err != nil {
@@ -108,7 +107,7 @@ func (p *commander) named(ctx context.Context, c forge.Comment) (id, why string,
 	if err != nil {
 		return "", "", err
 	}
-	if err := p.issues.look(ctx, issue, c.CreatedAt); err != nil { // it may be new
+	if err := p.issues.lookAtIssue(ctx, issue, c.CreatedAt); err != nil { // it may be new
 		return "", "", err
 	}
 	if ok, err := known(); ok || err != nil {
@@ -125,31 +124,4 @@ func (p *commander) named(ctx context.Context, c forge.Comment) (id, why string,
 		why += fmt.Sprintf("; the label %s, set by a person with the permission %s, has it taken up", label, p.issues.intake.Start)
 	}
 	return "", why, nil
-}
-
-// of returns the instance of a pull request. It is the open one that has its number, else
-// the one that it was opened for, and "" if it is neither's.
-func (p *pulls) of(ctx context.Context, number int) (id string, err error) {
-	p.turn.Lock()
-	defer p.turn.Unlock()
-	if err := p.refresh(ctx); err != nil {
-		return "", err
-	}
-	for id, one := range p.known {
-		if one.pull == number {
-			return id, nil
-		}
-	}
-	pr, err := p.forge.PullRequest(ctx, p.repo, number)
-	if errors.Is(err, forge.ErrNotFound) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	self, err := p.forge.Self(ctx)
-	if id, _, ok := rules.FindMarker(pr.Body); ok && err == nil && pr.Author.Login == self {
-		return id, nil
-	}
-	return "", err
 }

@@ -62,9 +62,9 @@ type running struct {
 	polls sync.WaitGroup
 }
 
-// find returns what watches the repository, by the name that it has on the forge or by the
+// lookUp returns what watches the repository, by the name that it has on the forge or by the
 // one that its instances have. It is not found while nothing is done in it.
-func (w *watched) find(repo string) (repository, bool) {
+func (w *watched) lookUp(repo string) (repository, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if r, ok := w.on[strings.ToLower(repo)]; ok {
@@ -139,9 +139,9 @@ func (w *watched) work(ctx context.Context) error {
 
 // resume watches what was watched when the gateway ended, and what is named.
 func (w *watched) resume(ctx context.Context) error {
-	kept, _, err := w.load(ctx)
+	kept, _, err := w.places(ctx)
 	next, _ := settle(w.list, kept, forgeside.Resolved{})
-	w.follow(ctx, next)
+	w.apply(ctx, next)
 	return err
 }
 
@@ -159,7 +159,7 @@ func (w *watched) poll(ctx context.Context) error {
 	for name, why := range got.Missing {
 		w.warn("a repository is not there", "repo", name, "error", why)
 	}
-	kept, revision, err := w.load(ctx)
+	kept, revision, err := w.places(ctx)
 	if err != nil {
 		return err
 	}
@@ -180,16 +180,16 @@ func (w *watched) poll(ctx context.Context) error {
 	}
 	// The reason is kept before the first instance is paused with it, and until the last is
 	// resumed: whatever the gateway dies in is done again.
-	if err := w.save(ctx, kept, stay(kept, next), revision); err != nil {
+	if err := w.keepPlaces(ctx, kept, stay(kept, next), revision); err != nil {
 		return err
 	}
-	if kept, revision, err = w.load(ctx); err != nil {
+	if kept, revision, err = w.places(ctx); err != nil {
 		return err
 	}
 	var failed error
 	for i, p := range next {
 		was, _ := before(kept, p)
-		if leaves, returns := p.Away != "" && !p.Rest, was.Away != "" && p.Away == ""; !p.of(w.list) || !leaves && !returns {
+		if leaves, returns := p.Away != "" && !p.Rest, was.Away != "" && p.Away == ""; !p.belongs(w.list) || !leaves && !returns {
 			continue
 		}
 		if err := w.turn(ctx, was, p); err != nil {
@@ -199,8 +199,8 @@ func (w *watched) poll(ctx context.Context) error {
 		}
 		next[i].Rest = p.Away != ""
 	}
-	w.follow(ctx, next)
-	return errors.Join(failed, w.save(ctx, kept, next, revision))
+	w.apply(ctx, next)
+	return errors.Join(failed, w.keepPlaces(ctx, kept, next, revision))
 }
 
 // stay returns the places with those that are back still away.
@@ -276,11 +276,11 @@ func (w *watched) turn(ctx context.Context, was, is place) error {
 	return nil
 }
 
-// follow polls what is not away, and nothing else.
-func (w *watched) follow(ctx context.Context, places []place) {
+// apply polls what is not away, and nothing else.
+func (w *watched) apply(ctx context.Context, places []place) {
 	wanted, away := map[string]bool{}, 0
 	for _, p := range places {
-		if !p.of(w.list) {
+		if !p.belongs(w.list) {
 			continue
 		}
 		if p.Away != "" {
@@ -288,7 +288,7 @@ func (w *watched) follow(ctx context.Context, places []place) {
 			continue
 		}
 		wanted[strings.ToLower(p.Name)] = true
-		w.begin(ctx, p)
+		w.start(ctx, p)
 	}
 	for _, name := range w.names() {
 		if !wanted[strings.ToLower(name)] {
@@ -301,8 +301,8 @@ func (w *watched) follow(ctx context.Context, places []place) {
 	}
 }
 
-// begin polls a repository, unless it is polled.
-func (w *watched) begin(ctx context.Context, p place) {
+// start polls a repository, unless it is polled.
+func (w *watched) start(ctx context.Context, p place) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	key := strings.ToLower(p.Name)
@@ -368,24 +368,14 @@ func (w *watched) warn(text string, about ...any) {
 // it.
 const placesKey = "repositories"
 
-// load returns the places that are kept, also of other gateways, and their revision.
-func (w *watched) load(ctx context.Context) (kept []place, revision uint64, err error) {
-	entry, err := w.kv.Get(ctx, placesKey)
-	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return nil, 0, nil
-	}
-	if err == nil {
-		revision, err = entry.Revision(), json.Unmarshal(entry.Value(), &kept)
-	}
-	if err != nil {
-		return nil, 0, fmt.Errorf("repositories: %w", err)
-	}
-	return kept, revision, nil
+// places returns the places that are kept, also of other gateways, and their revision.
+func (w *watched) places(ctx context.Context) (kept []place, revision uint64, err error) {
+	return record[[]place](ctx, w.kv, placesKey, "repositories")
 }
 
-// save keeps the places if they differ from the kept ones, unless another gateway has done
+// keepPlaces keeps the places if they differ from the kept ones, unless another gateway has done
 // so since they were loaded.
-func (w *watched) save(ctx context.Context, kept, places []place, revision uint64) error {
+func (w *watched) keepPlaces(ctx context.Context, kept, places []place, revision uint64) error {
 	if slices.Equal(kept, places) {
 		return nil
 	}

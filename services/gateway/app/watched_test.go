@@ -155,7 +155,7 @@ func (f *follower) look() []string {
 	f.second.Add(1)
 	all := f.set.names()
 	for _, name := range all {
-		of, _ := f.set.find(name)
+		of, _ := f.set.lookUp(name)
 		f.env.poll(of.issues)
 	}
 	f.second.Add(1)
@@ -224,7 +224,7 @@ func TestRepositoriesAreAddedAndRemovedWhileTheGatewayRuns(t *testing.T) {
 	if why := f.stands(first); !strings.HasPrefix(why, "acme/widgets is not there to work on: ") {
 		t.Errorf("%s: %q", first, why)
 	}
-	if _, found := f.set.find(widgets); found {
+	if _, found := f.set.lookUp(widgets); found {
 		t.Error("what was taken off is still looked at")
 	}
 	meanwhile := f.reportIn(widgets, "It came meanwhile")
@@ -257,13 +257,13 @@ func TestAnArchivedRepositoryRestsUntilItIsNoLonger(t *testing.T) {
 		t.Errorf("%s: %q", one, why)
 	}
 	// One that died after it had paused, and before it had noted that, notes it now.
-	kept, revision, err := f.set.load(e.ctx)
+	kept, revision, err := f.set.places(e.ctx)
 	if err != nil || len(kept) != 1 || !kept[0].Rest {
 		t.Fatalf("kept is %+v, %v", kept, err)
 	}
 	died := slices.Clone(kept)
 	died[0].Rest = false
-	if err := f.set.save(e.ctx, kept, died, revision); err != nil {
+	if err := f.set.keepPlaces(e.ctx, kept, died, revision); err != nil {
 		t.Fatal(err)
 	}
 	// A gateway that starts meanwhile knows it.
@@ -294,7 +294,7 @@ func TestARenamedRepositoryGoesOnByItsName(t *testing.T) {
 				t.Fatal(err)
 			}
 			f.expect("renamed", f.look(), widgets)
-			if of, found := f.set.find("Acme/Gadgets"); !found || of.issues.repo != widgets {
+			if of, found := f.set.lookUp("Acme/Gadgets"); !found || of.issues.repo != widgets {
 				t.Errorf("deliveries of the new name go to %+v", of.issues)
 			}
 			made, err := e.ann.CreateIssue(e.ctx, "acme/gadgets", forge.NewIssue{Title: "After it"})
@@ -370,7 +370,7 @@ func TestTwoGatewaysKeepTheirRepositoriesApart(t *testing.T) {
 	if a, b := fmt.Sprint(one.names()), fmt.Sprint(two.names()); a != "[acme/widgets]" || b != "[acme/tools]" {
 		t.Errorf("one watches %s, the other %s", a, b)
 	}
-	kept, _, err := one.load(e.ctx)
+	kept, _, err := one.places(e.ctx)
 	if err != nil || len(kept) != 2 {
 		t.Errorf("kept is %+v, %v", kept, err)
 	}

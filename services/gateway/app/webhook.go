@@ -66,7 +66,7 @@ func (f Webhook) listenWebhook(h *service.Host, js jetstream.JetStream, taken *p
 		return nil, nil, err
 	}
 	secrets := &secrets{given: f.Secret, file: f.SecretFile, log: h.Log}
-	all, err := secrets.read()
+	all, err := secrets.readAll()
 	if err != nil {
 		return nil, nil, service.Usagef("--webhook: %w", err)
 	}
@@ -92,7 +92,7 @@ func (f Webhook) Target() (address, secret string, err error) {
 	if err != nil || port == "0" {
 		return "", "", service.Usagef("--webhook %s: want HOST:PORT, with a port, for the local forge to deliver to", f.Addr)
 	}
-	all, err := (&secrets{given: f.Secret, file: f.SecretFile}).read()
+	all, err := (&secrets{given: f.Secret, file: f.SecretFile}).readAll()
 	if err != nil {
 		return "", "", service.Usagef("--webhook: %w", err)
 	}
@@ -125,7 +125,7 @@ func serveWebhook(ctx context.Context, l net.Listener, server *http.Server) erro
 // ServeHTTP implements http.Handler.
 func (w *webhook) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	event := r.Header.Get("X-GitHub-Event")
-	status, why := w.take(rw, r)
+	status, why := w.accept(rw, r)
 	if status != http.StatusAccepted {
 		if more, now := w.refused.Note(status, time.Now()); now {
 			w.log.Warn("delivery refused", "status", status, "why", why, "event", fmt.Sprintf("%.64q", event),
@@ -141,8 +141,8 @@ func (w *webhook) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprintln(rw, why)
 }
 
-// take returns the status of the answer to a delivery, and its text.
-func (w *webhook) take(rw http.ResponseWriter, r *http.Request) (status int, why string) {
+// accept returns the status of the answer to a delivery, and its text.
+func (w *webhook) accept(rw http.ResponseWriter, r *http.Request) (status int, why string) {
 	if r.Method != http.MethodPost {
 		rw.Header().Set("Allow", http.MethodPost)
 		return http.StatusMethodNotAllowed, "webhooks are delivered by POST"
@@ -167,7 +167,7 @@ func (w *webhook) take(rw http.ResponseWriter, r *http.Request) (status int, why
 	}
 	macs := w.secrets.macs()
 	body, err := readBody(rw, r, macs)
-	w.reading.leave(from) // a sender that signs has no limit: a forge behind a proxy has one address
+	w.reading.free(from) // a sender that signs has no limit: a forge behind a proxy has one address
 	if large := new(http.MaxBytesError); errors.As(err, &large) {
 		return http.StatusRequestEntityTooLarge, fmt.Sprintf("a delivery has at most %d bytes", large.Limit)
 	} else if err != nil {
@@ -181,15 +181,15 @@ func (w *webhook) take(rw http.ResponseWriter, r *http.Request) (status int, why
 			return http.StatusRequestEntityTooLarge, fmt.Sprintf("of a delivery above %d bytes the first have to name the repository", maxKept)
 		}
 	}
-	if err := w.keep(r.Context(), to, r.Header.Get("X-GitHub-Delivery"), body); err != nil {
+	if err := w.store(r.Context(), to, r.Header.Get("X-GitHub-Delivery"), body); err != nil {
 		w.log.Warn("a delivery is not kept, the forge has to deliver it again", "error", err)
 		return http.StatusServiceUnavailable, "it cannot be kept now: deliver it again"
 	}
 	return http.StatusAccepted, "kept"
 }
 
-// keep puts a delivery into JetStream. One that is there is not put there again.
-func (w *webhook) keep(ctx context.Context, to, id string, body []byte) error {
+// store puts a delivery into JetStream. One that is there is not put there again.
+func (w *webhook) store(ctx context.Context, to, id string, body []byte) error {
 	m := nats.NewMsg(to)
 	m.Data = body
 	if len(body) >= packed {

@@ -1,6 +1,9 @@
 package change
 
-import "slices"
+import (
+	"slices"
+	"strconv"
+)
 
 // Fact is what happened to a commit, a branch or a conversation: when a pull request was
 // changed does not show it.
@@ -38,4 +41,23 @@ func (f Fact) Concerns(number int, h Head, known bool) (concerns, sure bool) {
 		return true, true
 	}
 	return false, h.Ref == "" || !slices.Contains(f.branches, h.Ref)
+}
+
+// Known is a fact of the pull request of an instance.
+type Known struct {
+	Fact
+	Repo     string
+	Number   int    // of the pull request
+	URL      string // of that; "" if it was not read
+	Instance string
+}
+
+// Commands implements Seen.
+func (k Known) Commands() []Command {
+	data := map[string]string{"pull_request": strconv.Itoa(k.Number), "event": k.Event}
+	if k.URL != "" {
+		data["url"] = k.URL
+	}
+	id := digest(16, "%s\x00%s\x00%d\x00%s", k.Instance, k.Repo, k.Number, k.ID)
+	return []Command{signal(k.Instance, "changed", "pull/"+id, "gateway", data)}
 }

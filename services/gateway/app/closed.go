@@ -6,14 +6,15 @@ import (
 	"fmt"
 	"log/slog"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/engine/client"
-	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/forge"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+	"github.com/signalbox/signalbox/services/gateway/change"
 )
 
 // closings cancels the work on issues that people close. An issue that the work's own
@@ -54,7 +55,7 @@ func (p *closings) poll(ctx context.Context) error {
 	next := at.clone()
 	for _, issue := range rows {
 		next.advance(issue.UpdatedAt)
-		if err := p.row(ctx, issue, at, &next); err != nil {
+		if err := p.closedRow(ctx, issue, at, &next); err != nil {
 			return err
 		}
 	}
@@ -66,8 +67,8 @@ func (p *closings) poll(ctx context.Context) error {
 	return p.seek(ctx)
 }
 
-// row handles one closed issue as it is now.
-func (p *closings) row(ctx context.Context, issue forge.Issue, at cursor, next *cursor) error {
+// closedRow handles one closed issue as it is now.
+func (p *closings) closedRow(ctx context.Context, issue forge.Issue, at cursor, next *cursor) error {
 	if was, taken := at.Taken[int64(issue.Number)]; !taken || !was.Equal(issue.UpdatedAt) {
 		if err := p.end(ctx, issue.Number, fmt.Sprintf("issue #%d was closed on the forge", issue.Number)); err != nil {
 			return err
@@ -93,29 +94,25 @@ func (p *closings) end(ctx context.Context, number int, why string) error {
 		}
 	}
 	for _, id := range all {
-		in, err := p.client.Get(ctx, id)
-		switch no := new(instance.Refusal); {
-		case errors.As(err, &no):
-			continue // it was never taken up
-		case err != nil:
-			return err
-		case in.GetClosed() != "" || in.GetIssue().GetRepo() != p.repo || int(in.GetIssue().GetNumber()) != number:
-			continue
-		}
-		done, err := p.ownWork(ctx, in)
+		in, err := find(ctx, p.client, id)
 		if err != nil {
 			return err
 		}
-		if done {
+		seen := change.Closed{Repo: p.repo, Number: number, Why: why, In: in} // of nil, which was never taken up, too
+		if len(seen.Commands()) == 0 {
+			continue
+		}
+		if done, err := p.ownWork(ctx, in); err != nil {
+			return err
+		} else if done {
 			p.log.Info("the work's own pull request closed the issue", "instance", id)
 			continue
 		}
-		_, err = p.client.Cancel(ctx, id, why)
-		if no := new(instance.Refusal); errors.As(err, &no) {
-			p.log.Warn("refused", "instance", id, "error", err)
-		} else if err != nil {
+		replies, err := send(ctx, p.client, p.log, seen)
+		if err != nil {
 			return err
-		} else {
+		}
+		if len(replies) > 0 {
 			p.log.Info("cancelled", "instance", id, "why", why)
 		}
 	}
@@ -149,4 +146,72 @@ func (p *closings) ownWork(ctx context.Context, in *pb.Instance) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// soughtEvery is how often the issues that are worked on are looked for.
+const soughtEvery = 24 * time.Hour
+
+// gone cancels the work on an issue that there is no more: it was deleted, or transferred.
+func (p *closings) gone(ctx context.Context, number int) error {
+	p.turn.Lock()
+	defer p.turn.Unlock()
+	return p.end(ctx, number, p.absent(number))
+}
+
+func (p *closings) absent(number int) string {
+	return fmt.Sprintf("issue #%d was deleted or transferred: it is no longer in %s", number, p.repo)
+}
+
+// seek cancels, once a day, the work on issues that there are no more. No list of what
+// changed tells of those.
+func (p *closings) seek(ctx context.Context) error {
+	at, err := p.cursors.load(ctx, p.repo+"/gone")
+	if err != nil || p.now().Sub(at.Since) < soughtEvery {
+		return err
+	}
+	all, err := p.client.List(ctx, &pb.ListRequest{})
+	if err != nil {
+		return err
+	}
+	worked := map[int]bool{}
+	for _, line := range all {
+		text, own := strings.CutPrefix(line.GetInstance(), p.repo+"/")
+		if number, err := strconv.Atoi(text); own && err == nil {
+			worked[number] = true
+		}
+	}
+	if len(worked) > 0 {
+		open, err := p.forge.Issues(ctx, p.repo, time.Time{})
+		if err != nil {
+			return err // the repository itself cannot be read
+		}
+		for _, issue := range open {
+			delete(worked, issue.Number)
+		}
+	}
+	for number := range worked {
+		_, err := p.forge.Issue(ctx, p.repo, number)
+		if errors.Is(err, forge.ErrNotFound) {
+			err = p.end(ctx, number, p.absent(number))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return p.cursors.save(ctx, p.repo+"/gone", cursor{Since: p.now()})
+}
+
+// lookAtClosed handles what a poll would, for one closed issue now.
+func (p *closings) lookAtClosed(ctx context.Context, issue forge.Issue) error {
+	p.turn.Lock()
+	defer p.turn.Unlock()
+	at, err := p.cursors.load(ctx, p.repo+"/closed")
+	if err != nil {
+		return err
+	}
+	next := at.clone()
+	if err := p.closedRow(ctx, issue, at, &next); err != nil || next.equal(at) {
+		return err
+	}
+	return p.cursors.save(ctx, p.repo+"/closed", next)
 }
