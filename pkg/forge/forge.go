@@ -3,55 +3,10 @@
 package forge
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
 )
-
-// Reader reads issues, comments, pull requests and repositories.
-type Reader interface {
-	// Issues lists the open issues (never pull requests) changed at or after the
-	// given time, the one changed longest ago first.
-	Issues(ctx context.Context, repo string, since time.Time) ([]Issue, error)
-	// IssuesBy lists the issues (never pull requests) that the user opened, open and closed,
-	// the one changed longest ago first.
-	IssuesBy(ctx context.Context, repo, login string) ([]Issue, error)
-	Issue(ctx context.Context, repo string, number int) (Issue, error)
-	// Comments lists the issue's comments, oldest first, those changed at or after the given time.
-	Comments(ctx context.Context, repo string, number int, since time.Time) ([]Comment, error)
-	// Permission is the user's permission on the repository: admin, maintain, write, triage, read or none.
-	Permission(ctx context.Context, repo, user string) (string, error)
-	// LabelSetter is the login of who set the label that the issue has; ErrNotFound if it has
-	// not, or the forge does not say.
-	LabelSetter(ctx context.Context, repo string, number int, label string) (string, error)
-	// PullRequestByHead finds the newest open pull request whose head is the branch; ErrNotFound if there is none.
-	PullRequestByHead(ctx context.Context, repo, branch string) (PullRequest, error)
-	PullRequest(ctx context.Context, repo string, number int) (PullRequest, error)
-	// Repository returns the default branch and the URL to clone from.
-	Repository(ctx context.Context, repo string) (Repository, error)
-	// Self returns the login of the credentials.
-	Self(ctx context.Context) (string, error)
-}
-
-// Writer writes issues, comments and pull requests. Every method is one effect. The
-// caller makes it idempotent, by a marker, a check of the author and reading back.
-type Writer interface {
-	CreateIssue(ctx context.Context, repo string, in NewIssue) (Issue, error)
-	Comment(ctx context.Context, repo string, number int, body string) (Comment, error)
-	EditComment(ctx context.Context, repo string, id int64, body string) (Comment, error)
-	// WithdrawComment deletes a comment of our own. It fails with ErrNotFound if there is none.
-	WithdrawComment(ctx context.Context, repo string, id int64) error
-	AddLabels(ctx context.Context, repo string, number int, labels []string) error
-	RemoveLabel(ctx context.Context, repo string, number int, label string) error
-	CreatePullRequest(ctx context.Context, repo string, in NewPullRequest) (PullRequest, error)
-}
-
-// Closer closes issues.
-type Closer interface {
-	// CloseIssue closes an issue as not planned. It changes nothing if it is closed.
-	CloseIssue(ctx context.Context, repo string, number int) error
-}
 
 // Issue is a report on the forge.
 type Issue struct {
@@ -121,6 +76,23 @@ type Repository struct {
 	DefaultBranch string
 	CloneURL      string
 }
+
+// Listed is a repository as lists of the forge have it.
+type Listed struct {
+	ID       int64  // stays when it is renamed
+	Name     string // owner/name, of this moment
+	Archived bool   // nothing in it can be changed
+}
+
+// Reaction is a mark on a comment, by GitHub's name.
+type Reaction string
+
+// The reactions that are used.
+const (
+	Eyes     Reaction = "eyes"
+	Rocket   Reaction = "rocket"
+	Confused Reaction = "confused"
+)
 
 // NewIssue is an issue to be created.
 type NewIssue struct {

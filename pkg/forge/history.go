@@ -1,29 +1,6 @@
 package forge
 
-import (
-	"context"
-	"time"
-)
-
-// History reads what happened to closed issues, pull requests and branches.
-type History interface {
-	// PullRequests lists the pull requests in any state that changed at or after the time,
-	// the one that changed longest ago first.
-	PullRequests(ctx context.Context, repo string, since time.Time) ([]PullRequest, error)
-	// PullRequestsByHead lists the pull requests in any state from the branch of the repository
-	// itself, newest first.
-	PullRequestsByHead(ctx context.Context, repo, branch string) ([]PullRequest, error)
-	// Closed lists the closed issues (never pull requests) that changed at or after the
-	// time, the one that changed longest ago first.
-	Closed(ctx context.Context, repo string, since time.Time) ([]Issue, error)
-	// Mentions lists the pull requests of the repository that mention the issue,
-	// by number.
-	Mentions(ctx context.Context, repo string, issue int) ([]Mention, error)
-	// Pushes lists the moves of the branch, newest first, at most a hundred.
-	Pushes(ctx context.Context, repo, branch string) ([]Push, error)
-	// Commits lists the commits of the pull request, oldest first, 250 at most.
-	Commits(ctx context.Context, repo string, number int) ([]Commit, error)
-}
+import "time"
 
 // Mention is a pull request that mentions an issue.
 type Mention struct {

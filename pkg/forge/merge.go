@@ -6,25 +6,6 @@ import (
 	"fmt"
 )
 
-// Merger changes a pull request. Every method is one effect.
-type Merger interface {
-	// MarkReady ends the draft. It changes nothing if the pull request is no draft.
-	MarkReady(ctx context.Context, repo string, number int) error
-	// UpdateBranch makes the forge merge the base into the head, if the head is still at
-	// the commit (ErrHeadMoved). The forge moves the head after it has answered.
-	UpdateBranch(ctx context.Context, repo string, number int, head string) error
-	// Merge merges only the given head and returns the commit it is merged as. Refusals
-	// are ErrHeadMoved, ErrBaseMoved and ErrNotMergeable. After ErrUnavailable the merge may
-	// have happened: see Land.
-	Merge(ctx context.Context, repo string, number int, in Merge) (sha string, err error)
-	// Enqueue puts the given head (ErrHeadMoved) in the merge queue of the base, which merges
-	// it when its checks pass there. It changes nothing if the pull request is in the queue.
-	// ErrNotMergeable means that the forge does not take it.
-	Enqueue(ctx context.Context, repo string, number int, head string) error
-	// Dequeue takes the pull request out of the merge queue. It changes nothing if it is in none.
-	Dequeue(ctx context.Context, repo string, number int) error
-}
-
 // Merge is how a pull request is to be merged.
 type Merge struct {
 	Head   string // the commit that was assessed

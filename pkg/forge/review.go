@@ -1,32 +1,10 @@
 package forge
 
 import (
-	"context"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/forge/merge"
 )
-
-// Reviews reads reviews of and comments on a pull request.
-type Reviews interface {
-	// Reviews lists the submitted reviews, oldest first.
-	Reviews(ctx context.Context, repo string, number int) ([]Review, error)
-	// ReviewComments lists the comments on lines of the change, oldest first.
-	ReviewComments(ctx context.Context, repo string, number int) ([]ReviewComment, error)
-	// ReviewState reads the parts that only GitHub's GraphQL has.
-	ReviewState(ctx context.Context, repo string, number int) (ReviewState, error)
-	// Queued reads how the pull request stands in the merge queue of its base, from GraphQL, too.
-	Queued(ctx context.Context, repo string, number int) (merge.Queued, error)
-}
-
-// Members reads accounts and memberships.
-type Members interface {
-	// Account returns the account of the credentials.
-	Account(ctx context.Context) (User, error)
-	// Member reports whether the user is a member of the organisation. It fails with
-	// ErrDenied if the credentials may see only public members and the user is none.
-	Member(ctx context.Context, organisation, login string) (bool, error)
-}
 
 // Review is a review of a pull request.
 type Review struct {
@@ -69,13 +47,3 @@ type ReviewState struct {
 // Thread is a conversation on lines of the change, with the ids of its first
 // hundred comments.
 type Thread = merge.Thread
-
-// Responder replies to reviewers. Every method is one effect.
-type Responder interface {
-	// Reply replies in the conversation on lines of the change that starts with the comment.
-	Reply(ctx context.Context, repo string, number int, comment int64, body string) (ReviewComment, error)
-	// WithdrawReply deletes a reply of our own. It fails with ErrNotFound if there is none.
-	WithdrawReply(ctx context.Context, repo string, comment int64) error
-	// Resolve resolves a conversation. It changes nothing if that is resolved.
-	Resolve(ctx context.Context, repo, thread string) error
-}
