@@ -91,6 +91,7 @@ type dispatcher interface {
 	ResetRedirects()
 	Wait(claim instance.Claim, atMost time.Duration, reply dispatch.Reply)
 	Dismiss()
+	Idle() map[string]int
 }
 
 // New returns an engine whose projection is empty. Follow fills it from the log.
@@ -131,3 +132,6 @@ func (e *Engine) Wait(claim instance.Claim, atMost time.Duration, reply func(Out
 
 // Dismiss replies ErrNoWork to all agents that wait, and to those that come.
 func (e *Engine) Dismiss() { e.dispatcher.Dismiss() }
+
+// Idle returns how many agents of each role wait for work.
+func (e *Engine) Idle() map[string]int { return e.dispatcher.Idle() }

@@ -17,7 +17,7 @@ func TestAnInstanceTakesLittleMemory(t *testing.T) {
 		claimed bool
 		most    uint64 // bytes
 	}{
-		"live":  {4, true, 2 << 10},
+		"live":  {4, true, 17 << 7},
 		"late":  {7, true, 5 << 9},
 		"ended": {8, false, 300},
 	} {

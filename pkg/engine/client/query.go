@@ -74,6 +74,37 @@ func (c *Client) Definition(ctx context.Context, name string) (*pb.DefinitionRep
 	return reply, err
 }
 
+// Counts returns how many instances there are, by lifecycle and state.
+func (c *Client) Counts(ctx context.Context, q *pb.CountsRequest) (*pb.CountsReply, error) {
+	reply := new(pb.CountsReply)
+	err := c.query(ctx, subject.Counts, q, reply)
+	if err == nil && reply.Refusal != nil {
+		err = refusal(subject.Counts, reply.Refusal)
+	}
+	return reply, err
+}
+
+// Agents returns the work of each role, and who does it.
+func (c *Client) Agents(ctx context.Context) ([]*pb.RoleWork, error) {
+	reply := new(pb.AgentsReply)
+	err := c.query(ctx, subject.Agents, &pb.AgentsRequest{}, reply)
+	if err == nil && reply.Refusal != nil {
+		err = refusal(subject.Agents, reply.Refusal)
+	}
+	return reply.GetRoles(), err
+}
+
+// Costs returns what steps cost. The first reply after the start of an orchestrator may have read only a part of the log: see
+// its field reading.
+func (c *Client) Costs(ctx context.Context, q *pb.CostsRequest) (*pb.CostsReply, error) {
+	reply := new(pb.CostsReply)
+	err := c.query(ctx, subject.Costs, q, reply)
+	if err == nil && reply.Refusal != nil {
+		err = refusal(subject.Costs, reply.Refusal)
+	}
+	return reply, err
+}
+
 func (c *Client) query(ctx context.Context, name string, q, reply proto.Message) error {
 	to, err := subject.API(name)
 	if err != nil {

@@ -54,6 +54,25 @@ func (c *Client) Watch(ctx context.Context, id string, after uint64, f func(LogE
 	}
 }
 
+// WatchSummaries calls f, from the caller's goroutine, with the summaries of the instances that changed after the given
+// sequence, and with the sequence up to which they have all changes. It returns when ctx ends, or f's error, if that is not
+// ErrStopWatch. A watcher that was away gets each instance once, as it is now.
+func (c *Client) WatchSummaries(ctx context.Context, after uint64, f func(changed []*pb.Summary, seq uint64) error) error {
+	for {
+		reply, err := c.watch(ctx, &pb.WatchRequest{After: after, WaitMs: watchWait, Summaries: true})
+		if err != nil {
+			return err
+		}
+		after = reply.GetNext()
+		switch err := f(reply.GetSummaries(), after); {
+		case errors.Is(err, ErrStopWatch):
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}
+
 // Newest returns the sequence at which the log ends now, for Watch.
 func (c *Client) Newest(ctx context.Context) (uint64, error) {
 	reply, err := c.watch(ctx, &pb.WatchRequest{Newest: true})

@@ -117,6 +117,17 @@ func (d *Dispatcher) Next(role string) *Waiter {
 	return w
 }
 
+// Idle returns how many agents of each role wait for work.
+func (d *Dispatcher) Idle() map[string]int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	all := map[string]int{}
+	for role, q := range d.roles {
+		all[role] = len(q.waiting)
+	}
+	return all
+}
+
 // redirect redirects agents that wait to the work that is visible in the queue.
 func (d *Dispatcher) redirect(role string) {
 	d.mu.Lock()

@@ -6,6 +6,7 @@ package instance
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/engine/series"
@@ -333,6 +334,19 @@ func (in Instance) Worker() string {
 		return q.To
 	}
 	return in.Owner
+}
+
+// Repo returns the repository of its issue, OWNER/NAME, else the one in its id, OWNER/NAME/REST.
+func (in *Instance) Repo() string {
+	if in.Issue.Repo != "" {
+		return in.Issue.Repo
+	}
+	owner, rest, _ := strings.Cut(in.ID, "/")
+	name, _, ok := strings.Cut(rest, "/")
+	if !ok {
+		return ""
+	}
+	return in.ID[:len(owner)+1+len(name)]
 }
 
 // WaitsForPeople reports whether only people can move the instance. An escalation holds it,

@@ -7,6 +7,7 @@ type lazyStates struct {
 	states  dense[*State]
 	encoded map[string][]byte // nil of one that was decoded since decodeSome was called
 	decode  func(data []byte) (*State, error)
+	put     func(s *State) // called with each state that was decoded
 	damage  error
 }
 
@@ -27,6 +28,7 @@ func (l *lazyStates) load(id string, data []byte) {
 		return
 	}
 	l.states.put(s)
+	l.put(s)
 }
 
 // batchSize and maxBatchBytes limit what decodeSome decodes at a time, while others wait

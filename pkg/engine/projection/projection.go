@@ -192,19 +192,6 @@ func (p *Projection) Position() uint64 {
 // Reach returns when the log was followed up to seq, or with ctx's error.
 func (p *Projection) Reach(ctx context.Context, seq uint64) error { return p.position.wait(ctx, seq) }
 
-// List returns the instances that keep holds for, in order of id, as of now or later.
-// Closed ones are summaries: no texts but the title, no evidence, no past. keep must
-// be quick, and may not keep what it is called with.
-func (p *Projection) List(ctx context.Context, keep func(instance.Instance) bool) ([]instance.Instance, error) {
-	if err := p.CatchUp(ctx); err != nil {
-		return nil, err
-	}
-	if err := p.missing.wait(ctx); err != nil {
-		return nil, err
-	}
-	return p.states.list(keep), nil
-}
-
 // order is whether a definition has an order of claims.
 type order int
 

@@ -1,7 +1,6 @@
 package projection
 
 import (
-	"cmp"
 	"iter"
 	"math"
 	"slices"
@@ -20,7 +19,9 @@ type states struct {
 
 	mu      sync.Mutex
 	live    lazyStates
+	rows    rows // of those in live
 	closed  dense[*closedSummary]
+	ended   sorted[*closedSummary] // closed, in order
 	shared  map[sharedSummary]*sharedSummary
 	unsaved map[string]bool // closed instances that are in no snapshot
 }
@@ -33,7 +34,10 @@ func (t *states) reset() {
 		t.changed(Empty(s.Instance.ID), false)
 	}
 	t.live = lazyStates{states: newDense(func(s *State) string { return s.Instance.ID })}
+	t.rows = newRows()
+	t.live.put = t.rows.put
 	t.closed = newDense(func(c *closedSummary) string { return c.id })
+	t.ended = sorted[*closedSummary]{id: func(c **closedSummary) string { return (*c).id }}
 	t.shared, t.unsaved = map[sharedSummary]*sharedSummary{}, map[string]bool{}
 }
 
@@ -158,16 +162,37 @@ func migrates(e instance.Event) bool {
 func (t *states) replace(s *State, ordered bool) {
 	t.changed(s, ordered)
 	if s.Instance.Closed == "" {
-		t.closed.remove(s.Instance.ID) // it may have been reopened
+		t.removeClosed(s.Instance.ID) // it may have been reopened
 		delete(t.unsaved, s.Instance.ID)
 		t.live.states.put(s)
+		t.rows.put(s)
 		return
 	}
 	t.live.states.remove(s.Instance.ID)
+	t.rows.remove(s.Instance.ID)
 	c := summarize(&s.Instance, s.head, t.shared)
-	t.closed.put(c)
+	t.putClosed(c)
 	if t.tracksUnsaved {
 		t.unsaved[c.id] = true
+	}
+}
+
+// putClosed keeps a summary in place of an older one.
+func (t *states) putClosed(c *closedSummary) {
+	t.removeClosed(c.id)
+	scratch, group := State{}, Group{}
+	c.fill(&scratch.Instance, make([]instance.Visit, 1))
+	rowOf(&scratch, &group)
+	c.group = t.rows.join(group)
+	t.closed.put(c)
+	t.ended.put(c)
+}
+
+func (t *states) removeClosed(id string) {
+	if before, ok := t.closed.get(id); ok {
+		t.rows.leave(before.group)
+		t.closed.remove(id)
+		t.ended.remove(id)
 	}
 }
 
@@ -177,7 +202,7 @@ func (t *states) insertClosed(in *instance.Instance, head digest) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if _, lives := t.live.lookUp(in.ID); !lives && in.Seq > t.readPosition(in.ID).seq {
-		t.closed.put(summarize(in, head, t.shared))
+		t.putClosed(summarize(in, head, t.shared))
 	}
 }
 
@@ -229,25 +254,6 @@ func yieldChunks[T any](next func(end int) ([]T, int), yield func(T) bool) {
 			return
 		}
 	}
-}
-
-// list returns the instances that keep holds for, in order of id. Of one that changes
-// meanwhile it returns the newest state that it saw.
-func (t *states) list(keep func(instance.Instance) bool) (out []instance.Instance) {
-	for s := range t.eachLive() {
-		if keep(s.Instance) {
-			out = append(out, s.Instance)
-		}
-	}
-	var in instance.Instance
-	visit := make([]instance.Visit, 1)
-	for c := range t.eachClosed() {
-		if c.fill(&in, visit); keep(in) {
-			out = append(out, c.instance())
-		}
-	}
-	slices.SortFunc(out, func(a, b instance.Instance) int { return cmp.Or(cmp.Compare(a.ID, b.ID), -cmp.Compare(a.Seq, b.Seq)) })
-	return slices.CompactFunc(out, func(a, b instance.Instance) bool { return a.ID == b.ID })
 }
 
 // unsavedClosed returns the closed instances that are in no snapshot.

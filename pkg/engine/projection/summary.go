@@ -14,6 +14,7 @@ import (
 type closedSummary struct {
 	id, title        string
 	shared           *sharedSummary
+	group            *counted
 	rare             *rareFields // nil of most
 	head             digest
 	seq              uint64

@@ -21,6 +21,9 @@ const (
 	History    = "history"
 	Definition = "definition"
 	Watch      = "watch"
+	Counts     = "counts"
+	Agents     = "agents"
+	Costs      = "costs"
 	// Allowance is for the processes that use the forge.
 	Allowance = "allowance"
 )

@@ -117,7 +117,16 @@ func Summary(in instance.Instance) *pb.Summary {
 		Iteration: i32(in.Iteration), Attempt: i32(in.Visited(in.State)), OpenQuestions: i32(len(in.OpenQuestions())),
 		Paused: in.Paused, Closed: string(in.Closed), Title: in.Issue.Title, Seq: in.Seq, Worker: in.Worker(), Timeout: span(in.Timeout),
 		Level: string(in.Level), Parked: parked(in.Parked), Parent: in.Parent, WaitingOn: i32(in.WaitingOn()),
+		UpdatedAt: stamp(in.UpdatedAt), Waiting: in.WaitsForPeople(),
 	}
+	kept := instance.Instance{ID: in.ID} // of a closed one no more is kept
+	if in.Closed == "" {
+		kept.Issue.Repo, s.Labels = in.Issue.Repo, in.Issue.Labels
+		if in.Spend != (instance.Total{}) {
+			s.Spend = spend(in.Spend.Cost())
+		}
+	}
+	s.Repo = kept.Repo()
 	for _, f := range in.Failures {
 		s.Failures = max(s.Failures, i32(f.Count))
 	}

@@ -8,7 +8,8 @@ import (
 
 // queries are the requests that change nothing and that all may make. Watch is for people, and for the
 // orchestrator's own account.
-var queries = []string{subject.Get, subject.List, subject.History, subject.Definition}
+var queries = []string{subject.Get, subject.List, subject.History, subject.Definition, subject.Counts, subject.Agents,
+	subject.Costs}
 
 // may has the commands on sb.api of each kind, queries apart. Agents give theirs on
 // sb.api.agent.ROLE.

@@ -315,7 +315,11 @@ type ListRequest struct {
 	// Only those whose newest commit no test shows to be a solution.
 	Unproven bool `protobuf:"varint,13,opt,name=unproven,proto3" json:"unproven,omitempty"`
 	// Only those of issues of this repository, OWNER/NAME.
-	Repo          string `protobuf:"bytes,14,opt,name=repo,proto3" json:"repo,omitempty"`
+	Repo string `protobuf:"bytes,14,opt,name=repo,proto3" json:"repo,omitempty"`
+	// Only those that have this text in the id or the title, in capitals or not.
+	Text string `protobuf:"bytes,15,opt,name=text,proto3" json:"text,omitempty"`
+	// Only those whose issue has this label, as last recorded. Closed ones have none.
+	Label         string `protobuf:"bytes,16,opt,name=label,proto3" json:"label,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -448,6 +452,20 @@ func (x *ListRequest) GetRepo() string {
 	return ""
 }
 
+func (x *ListRequest) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *ListRequest) GetLabel() string {
+	if x != nil {
+		return x.Label
+	}
+	return ""
+}
+
 // ListReply is one page, in order of instance.
 type ListReply struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
@@ -548,7 +566,16 @@ type Summary struct {
 	// compared with those of the base.
 	Unproven string `protobuf:"bytes,25,opt,name=unproven,proto3" json:"unproven,omitempty"`
 	// Why it is paused; empty if it is not.
-	PausedFor     string `protobuf:"bytes,26,opt,name=paused_for,json=pausedFor,proto3" json:"paused_for,omitempty"`
+	PausedFor string `protobuf:"bytes,26,opt,name=paused_for,json=pausedFor,proto3" json:"paused_for,omitempty"`
+	// OWNER/NAME; empty: none is known.
+	Repo      string                 `protobuf:"bytes,27,opt,name=repo,proto3" json:"repo,omitempty"`
+	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,28,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
+	// Labels of its issue, of an open instance.
+	Labels []string `protobuf:"bytes,29,rep,name=labels,proto3" json:"labels,omitempty"`
+	// All that it has cost, of an open instance.
+	Spend *Spend `protobuf:"bytes,30,opt,name=spend,proto3" json:"spend,omitempty"`
+	// Only people can move it.
+	Waiting       bool `protobuf:"varint,31,opt,name=waiting,proto3" json:"waiting,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -763,6 +790,41 @@ func (x *Summary) GetPausedFor() string {
 		return x.PausedFor
 	}
 	return ""
+}
+
+func (x *Summary) GetRepo() string {
+	if x != nil {
+		return x.Repo
+	}
+	return ""
+}
+
+func (x *Summary) GetUpdatedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.UpdatedAt
+	}
+	return nil
+}
+
+func (x *Summary) GetLabels() []string {
+	if x != nil {
+		return x.Labels
+	}
+	return nil
+}
+
+func (x *Summary) GetSpend() *Spend {
+	if x != nil {
+		return x.Spend
+	}
+	return nil
+}
+
+func (x *Summary) GetWaiting() bool {
+	if x != nil {
+		return x.Waiting
+	}
+	return false
 }
 
 // HistoryRequest asks for an instance's commits (sb.api.history).
@@ -1011,7 +1073,9 @@ type WatchRequest struct {
 	// How long to wait for one, up to 2000.
 	WaitMs uint32 `protobuf:"varint,3,opt,name=wait_ms,json=waitMs,proto3" json:"wait_ms,omitempty"`
 	// Ask where the log ends now, and for no commit.
-	Newest        bool `protobuf:"varint,4,opt,name=newest,proto3" json:"newest,omitempty"`
+	Newest bool `protobuf:"varint,4,opt,name=newest,proto3" json:"newest,omitempty"`
+	// Reply with the summary of each instance that has such commits, in place of the commits.
+	Summaries     bool `protobuf:"varint,5,opt,name=summaries,proto3" json:"summaries,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1074,13 +1138,22 @@ func (x *WatchRequest) GetNewest() bool {
 	return false
 }
 
+func (x *WatchRequest) GetSummaries() bool {
+	if x != nil {
+		return x.Summaries
+	}
+	return false
+}
+
 // WatchReply is the commits that came, oldest first; none if none came in time.
 type WatchReply struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Commits []*Record              `protobuf:"bytes,1,rep,name=commits,proto3" json:"commits,omitempty"`
 	// Up to here the log was read: ask for what is behind it.
-	Next          uint64   `protobuf:"varint,2,opt,name=next,proto3" json:"next,omitempty"`
-	Refusal       *Refusal `protobuf:"bytes,3,opt,name=refusal,proto3" json:"refusal,omitempty"`
+	Next    uint64   `protobuf:"varint,2,opt,name=next,proto3" json:"next,omitempty"`
+	Refusal *Refusal `protobuf:"bytes,3,opt,name=refusal,proto3" json:"refusal,omitempty"`
+	// Of the instances that changed, each once, as they are now.
+	Summaries     []*Summary `protobuf:"bytes,4,rep,name=summaries,proto3" json:"summaries,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1136,6 +1209,806 @@ func (x *WatchReply) GetRefusal() *Refusal {
 	return nil
 }
 
+func (x *WatchReply) GetSummaries() []*Summary {
+	if x != nil {
+		return x.Summaries
+	}
+	return nil
+}
+
+// CountsRequest asks how many instances there are (sb.api.counts).
+type CountsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Only those of this repository, OWNER/NAME.
+	Repo string `protobuf:"bytes,1,opt,name=repo,proto3" json:"repo,omitempty"`
+	// Count each repository by itself.
+	ByRepo        bool `protobuf:"varint,2,opt,name=by_repo,json=byRepo,proto3" json:"by_repo,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CountsRequest) Reset() {
+	*x = CountsRequest{}
+	mi := &file_signalbox_v1_query_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CountsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CountsRequest) ProtoMessage() {}
+
+func (x *CountsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_query_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CountsRequest.ProtoReflect.Descriptor instead.
+func (*CountsRequest) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *CountsRequest) GetRepo() string {
+	if x != nil {
+		return x.Repo
+	}
+	return ""
+}
+
+func (x *CountsRequest) GetByRepo() bool {
+	if x != nil {
+		return x.ByRepo
+	}
+	return false
+}
+
+// CountsReply is the counts, in order of lifecycle and state.
+type CountsReply struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Counts        []*Count               `protobuf:"bytes,1,rep,name=counts,proto3" json:"counts,omitempty"`
+	Refusal       *Refusal               `protobuf:"bytes,2,opt,name=refusal,proto3" json:"refusal,omitempty"`
+	Seq           uint64                 `protobuf:"varint,3,opt,name=seq,proto3" json:"seq,omitempty"` // up to here the log was followed
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CountsReply) Reset() {
+	*x = CountsReply{}
+	mi := &file_signalbox_v1_query_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CountsReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CountsReply) ProtoMessage() {}
+
+func (x *CountsReply) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_query_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CountsReply.ProtoReflect.Descriptor instead.
+func (*CountsReply) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *CountsReply) GetCounts() []*Count {
+	if x != nil {
+		return x.Counts
+	}
+	return nil
+}
+
+func (x *CountsReply) GetRefusal() *Refusal {
+	if x != nil {
+		return x.Refusal
+	}
+	return nil
+}
+
+func (x *CountsReply) GetSeq() uint64 {
+	if x != nil {
+		return x.Seq
+	}
+	return 0
+}
+
+// Count is how many instances have something in common.
+type Count struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Workflow  string                 `protobuf:"bytes,1,opt,name=workflow,proto3" json:"workflow,omitempty"`
+	State     string                 `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`
+	Kind      string                 `protobuf:"bytes,3,opt,name=kind,proto3" json:"kind,omitempty"`
+	Worker    string                 `protobuf:"bytes,4,opt,name=worker,proto3" json:"worker,omitempty"` // the role whose turn it is
+	Closed    string                 `protobuf:"bytes,5,opt,name=closed,proto3" json:"closed,omitempty"`
+	Repo      string                 `protobuf:"bytes,6,opt,name=repo,proto3" json:"repo,omitempty"` // OWNER/NAME; empty: all that were asked for
+	Instances int64                  `protobuf:"varint,7,opt,name=instances,proto3" json:"instances,omitempty"`
+	// How many of these only people can move, have failed work, are held by an escalation, are unproven, are paused.
+	Waiting       int64 `protobuf:"varint,8,opt,name=waiting,proto3" json:"waiting,omitempty"`
+	Failing       int64 `protobuf:"varint,9,opt,name=failing,proto3" json:"failing,omitempty"`
+	Escalated     int64 `protobuf:"varint,10,opt,name=escalated,proto3" json:"escalated,omitempty"`
+	Unproven      int64 `protobuf:"varint,11,opt,name=unproven,proto3" json:"unproven,omitempty"`
+	Paused        int64 `protobuf:"varint,12,opt,name=paused,proto3" json:"paused,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Count) Reset() {
+	*x = Count{}
+	mi := &file_signalbox_v1_query_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Count) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Count) ProtoMessage() {}
+
+func (x *Count) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_query_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Count.ProtoReflect.Descriptor instead.
+func (*Count) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *Count) GetWorkflow() string {
+	if x != nil {
+		return x.Workflow
+	}
+	return ""
+}
+
+func (x *Count) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *Count) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *Count) GetWorker() string {
+	if x != nil {
+		return x.Worker
+	}
+	return ""
+}
+
+func (x *Count) GetClosed() string {
+	if x != nil {
+		return x.Closed
+	}
+	return ""
+}
+
+func (x *Count) GetRepo() string {
+	if x != nil {
+		return x.Repo
+	}
+	return ""
+}
+
+func (x *Count) GetInstances() int64 {
+	if x != nil {
+		return x.Instances
+	}
+	return 0
+}
+
+func (x *Count) GetWaiting() int64 {
+	if x != nil {
+		return x.Waiting
+	}
+	return 0
+}
+
+func (x *Count) GetFailing() int64 {
+	if x != nil {
+		return x.Failing
+	}
+	return 0
+}
+
+func (x *Count) GetEscalated() int64 {
+	if x != nil {
+		return x.Escalated
+	}
+	return 0
+}
+
+func (x *Count) GetUnproven() int64 {
+	if x != nil {
+		return x.Unproven
+	}
+	return 0
+}
+
+func (x *Count) GetPaused() int64 {
+	if x != nil {
+		return x.Paused
+	}
+	return 0
+}
+
+// AgentsRequest asks for the work of each role (sb.api.agents).
+type AgentsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AgentsRequest) Reset() {
+	*x = AgentsRequest{}
+	mi := &file_signalbox_v1_query_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AgentsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AgentsRequest) ProtoMessage() {}
+
+func (x *AgentsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_query_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AgentsRequest.ProtoReflect.Descriptor instead.
+func (*AgentsRequest) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{14}
+}
+
+// AgentsReply is the roles by name.
+type AgentsReply struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Roles         []*RoleWork            `protobuf:"bytes,1,rep,name=roles,proto3" json:"roles,omitempty"`
+	Refusal       *Refusal               `protobuf:"bytes,2,opt,name=refusal,proto3" json:"refusal,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AgentsReply) Reset() {
+	*x = AgentsReply{}
+	mi := &file_signalbox_v1_query_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AgentsReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AgentsReply) ProtoMessage() {}
+
+func (x *AgentsReply) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_query_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AgentsReply.ProtoReflect.Descriptor instead.
+func (*AgentsReply) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *AgentsReply) GetRoles() []*RoleWork {
+	if x != nil {
+		return x.Roles
+	}
+	return nil
+}
+
+func (x *AgentsReply) GetRefusal() *Refusal {
+	if x != nil {
+		return x.Refusal
+	}
+	return nil
+}
+
+// RoleWork is what a role has to do and who does it.
+type RoleWork struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Role  string                 `protobuf:"bytes,1,opt,name=role,proto3" json:"role,omitempty"`
+	// Work that no agent has, and since when the oldest of it waits.
+	Queued        int64                  `protobuf:"varint,2,opt,name=queued,proto3" json:"queued,omitempty"`
+	Oldest        *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=oldest,proto3" json:"oldest,omitempty"`
+	Working       []*Working             `protobuf:"bytes,4,rep,name=working,proto3" json:"working,omitempty"` // the longest at work first; at most 200
+	Busy          int64                  `protobuf:"varint,5,opt,name=busy,proto3" json:"busy,omitempty"`      // how many are at work
+	Idle          int64                  `protobuf:"varint,6,opt,name=idle,proto3" json:"idle,omitempty"`      // requests of agents that wait for work at this moment
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RoleWork) Reset() {
+	*x = RoleWork{}
+	mi := &file_signalbox_v1_query_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RoleWork) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RoleWork) ProtoMessage() {}
+
+func (x *RoleWork) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_query_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RoleWork.ProtoReflect.Descriptor instead.
+func (*RoleWork) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *RoleWork) GetRole() string {
+	if x != nil {
+		return x.Role
+	}
+	return ""
+}
+
+func (x *RoleWork) GetQueued() int64 {
+	if x != nil {
+		return x.Queued
+	}
+	return 0
+}
+
+func (x *RoleWork) GetOldest() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Oldest
+	}
+	return nil
+}
+
+func (x *RoleWork) GetWorking() []*Working {
+	if x != nil {
+		return x.Working
+	}
+	return nil
+}
+
+func (x *RoleWork) GetBusy() int64 {
+	if x != nil {
+		return x.Busy
+	}
+	return 0
+}
+
+func (x *RoleWork) GetIdle() int64 {
+	if x != nil {
+		return x.Idle
+	}
+	return 0
+}
+
+// Working is an agent at work.
+type Working struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Agent         string                 `protobuf:"bytes,1,opt,name=agent,proto3" json:"agent,omitempty"`
+	Instance      string                 `protobuf:"bytes,2,opt,name=instance,proto3" json:"instance,omitempty"`
+	State         string                 `protobuf:"bytes,3,opt,name=state,proto3" json:"state,omitempty"`
+	Since         *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=since,proto3" json:"since,omitempty"`
+	Lease         *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=lease,proto3" json:"lease,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Working) Reset() {
+	*x = Working{}
+	mi := &file_signalbox_v1_query_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Working) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Working) ProtoMessage() {}
+
+func (x *Working) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_query_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Working.ProtoReflect.Descriptor instead.
+func (*Working) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *Working) GetAgent() string {
+	if x != nil {
+		return x.Agent
+	}
+	return ""
+}
+
+func (x *Working) GetInstance() string {
+	if x != nil {
+		return x.Instance
+	}
+	return ""
+}
+
+func (x *Working) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *Working) GetSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Since
+	}
+	return nil
+}
+
+func (x *Working) GetLease() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Lease
+	}
+	return nil
+}
+
+// CostsRequest asks what steps cost (sb.api.costs).
+type CostsRequest struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Workflow string                 `protobuf:"bytes,1,opt,name=workflow,proto3" json:"workflow,omitempty"`
+	// Only days from this one on, such as 2026-01-31, in UTC.
+	Since string `protobuf:"bytes,2,opt,name=since,proto3" json:"since,omitempty"`
+	// repo, role, brain, state, day or workflow: what is summed by. None: one sum.
+	By            []string `protobuf:"bytes,3,rep,name=by,proto3" json:"by,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CostsRequest) Reset() {
+	*x = CostsRequest{}
+	mi := &file_signalbox_v1_query_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CostsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CostsRequest) ProtoMessage() {}
+
+func (x *CostsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_query_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CostsRequest.ProtoReflect.Descriptor instead.
+func (*CostsRequest) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *CostsRequest) GetWorkflow() string {
+	if x != nil {
+		return x.Workflow
+	}
+	return ""
+}
+
+func (x *CostsRequest) GetSince() string {
+	if x != nil {
+		return x.Since
+	}
+	return ""
+}
+
+func (x *CostsRequest) GetBy() []string {
+	if x != nil {
+		return x.By
+	}
+	return nil
+}
+
+// CostsReply is the sums, the dearest first, at most 1000.
+type CostsReply struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Sums          []*CostSum             `protobuf:"bytes,1,rep,name=sums,proto3" json:"sums,omitempty"`
+	Refusal       *Refusal               `protobuf:"bytes,2,opt,name=refusal,proto3" json:"refusal,omitempty"`
+	Seq           uint64                 `protobuf:"varint,3,opt,name=seq,proto3" json:"seq,omitempty"`         // up to here the log was read
+	Reading       bool                   `protobuf:"varint,4,opt,name=reading,proto3" json:"reading,omitempty"` // the log is still read for the first time: the sums are too low
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CostsReply) Reset() {
+	*x = CostsReply{}
+	mi := &file_signalbox_v1_query_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CostsReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CostsReply) ProtoMessage() {}
+
+func (x *CostsReply) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_query_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CostsReply.ProtoReflect.Descriptor instead.
+func (*CostsReply) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *CostsReply) GetSums() []*CostSum {
+	if x != nil {
+		return x.Sums
+	}
+	return nil
+}
+
+func (x *CostsReply) GetRefusal() *Refusal {
+	if x != nil {
+		return x.Refusal
+	}
+	return nil
+}
+
+func (x *CostsReply) GetSeq() uint64 {
+	if x != nil {
+		return x.Seq
+	}
+	return 0
+}
+
+func (x *CostsReply) GetReading() bool {
+	if x != nil {
+		return x.Reading
+	}
+	return false
+}
+
+// CostSum is what steps cost that have something in common.
+type CostSum struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Workflow  string                 `protobuf:"bytes,1,opt,name=workflow,proto3" json:"workflow,omitempty"`
+	Repo      string                 `protobuf:"bytes,2,opt,name=repo,proto3" json:"repo,omitempty"`
+	Role      string                 `protobuf:"bytes,3,opt,name=role,proto3" json:"role,omitempty"`
+	Brain     string                 `protobuf:"bytes,4,opt,name=brain,proto3" json:"brain,omitempty"`
+	State     string                 `protobuf:"bytes,5,opt,name=state,proto3" json:"state,omitempty"`
+	Day       string                 `protobuf:"bytes,6,opt,name=day,proto3" json:"day,omitempty"`
+	Steps     int64                  `protobuf:"varint,7,opt,name=steps,proto3" json:"steps,omitempty"`
+	Succeeded int64                  `protobuf:"varint,8,opt,name=succeeded,proto3" json:"succeeded,omitempty"`
+	Failed    int64                  `protobuf:"varint,9,opt,name=failed,proto3" json:"failed,omitempty"`
+	Unmetered int64                  `protobuf:"varint,10,opt,name=unmetered,proto3" json:"unmetered,omitempty"` // steps without tokens
+	TokensIn  int64                  `protobuf:"varint,11,opt,name=tokens_in,json=tokensIn,proto3" json:"tokens_in,omitempty"`
+	TokensOut int64                  `protobuf:"varint,12,opt,name=tokens_out,json=tokensOut,proto3" json:"tokens_out,omitempty"`
+	Usd       float64                `protobuf:"fixed64,13,opt,name=usd,proto3" json:"usd,omitempty"`
+	WallMs    int64                  `protobuf:"varint,14,opt,name=wall_ms,json=wallMs,proto3" json:"wall_ms,omitempty"`
+	// Half of the steps took at most so long.
+	MedianMs      int64 `protobuf:"varint,15,opt,name=median_ms,json=medianMs,proto3" json:"median_ms,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CostSum) Reset() {
+	*x = CostSum{}
+	mi := &file_signalbox_v1_query_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CostSum) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CostSum) ProtoMessage() {}
+
+func (x *CostSum) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_query_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CostSum.ProtoReflect.Descriptor instead.
+func (*CostSum) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *CostSum) GetWorkflow() string {
+	if x != nil {
+		return x.Workflow
+	}
+	return ""
+}
+
+func (x *CostSum) GetRepo() string {
+	if x != nil {
+		return x.Repo
+	}
+	return ""
+}
+
+func (x *CostSum) GetRole() string {
+	if x != nil {
+		return x.Role
+	}
+	return ""
+}
+
+func (x *CostSum) GetBrain() string {
+	if x != nil {
+		return x.Brain
+	}
+	return ""
+}
+
+func (x *CostSum) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *CostSum) GetDay() string {
+	if x != nil {
+		return x.Day
+	}
+	return ""
+}
+
+func (x *CostSum) GetSteps() int64 {
+	if x != nil {
+		return x.Steps
+	}
+	return 0
+}
+
+func (x *CostSum) GetSucceeded() int64 {
+	if x != nil {
+		return x.Succeeded
+	}
+	return 0
+}
+
+func (x *CostSum) GetFailed() int64 {
+	if x != nil {
+		return x.Failed
+	}
+	return 0
+}
+
+func (x *CostSum) GetUnmetered() int64 {
+	if x != nil {
+		return x.Unmetered
+	}
+	return 0
+}
+
+func (x *CostSum) GetTokensIn() int64 {
+	if x != nil {
+		return x.TokensIn
+	}
+	return 0
+}
+
+func (x *CostSum) GetTokensOut() int64 {
+	if x != nil {
+		return x.TokensOut
+	}
+	return 0
+}
+
+func (x *CostSum) GetUsd() float64 {
+	if x != nil {
+		return x.Usd
+	}
+	return 0
+}
+
+func (x *CostSum) GetWallMs() int64 {
+	if x != nil {
+		return x.WallMs
+	}
+	return 0
+}
+
+func (x *CostSum) GetMedianMs() int64 {
+	if x != nil {
+		return x.MedianMs
+	}
+	return 0
+}
+
 // DefinitionRequest asks for a lifecycle by name or content hash (sb.api.definition).
 type DefinitionRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1146,7 +2019,7 @@ type DefinitionRequest struct {
 
 func (x *DefinitionRequest) Reset() {
 	*x = DefinitionRequest{}
-	mi := &file_signalbox_v1_query_proto_msgTypes[11]
+	mi := &file_signalbox_v1_query_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1158,7 +2031,7 @@ func (x *DefinitionRequest) String() string {
 func (*DefinitionRequest) ProtoMessage() {}
 
 func (x *DefinitionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_query_proto_msgTypes[11]
+	mi := &file_signalbox_v1_query_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1171,7 +2044,7 @@ func (x *DefinitionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DefinitionRequest.ProtoReflect.Descriptor instead.
 func (*DefinitionRequest) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{11}
+	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *DefinitionRequest) GetName() string {
@@ -1195,7 +2068,7 @@ type DefinitionReply struct {
 
 func (x *DefinitionReply) Reset() {
 	*x = DefinitionReply{}
-	mi := &file_signalbox_v1_query_proto_msgTypes[12]
+	mi := &file_signalbox_v1_query_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1207,7 +2080,7 @@ func (x *DefinitionReply) String() string {
 func (*DefinitionReply) ProtoMessage() {}
 
 func (x *DefinitionReply) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_query_proto_msgTypes[12]
+	mi := &file_signalbox_v1_query_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1220,7 +2093,7 @@ func (x *DefinitionReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DefinitionReply.ProtoReflect.Descriptor instead.
 func (*DefinitionReply) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{12}
+	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *DefinitionReply) GetName() string {
@@ -1262,7 +2135,7 @@ var File_signalbox_v1_query_proto protoreflect.FileDescriptor
 
 const file_signalbox_v1_query_proto_rawDesc = "" +
 	"\n" +
-	"\x18signalbox/v1/query.proto\x12\fsignalbox.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1asignalbox/v1/command.proto\x1a\x18signalbox/v1/event.proto\x1a\x1bsignalbox/v1/instance.proto\"(\n" +
+	"\x18signalbox/v1/query.proto\x12\fsignalbox.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1asignalbox/v1/command.proto\x1a\x18signalbox/v1/event.proto\x1a\x1bsignalbox/v1/instance.proto\x1a\x19signalbox/v1/result.proto\"(\n" +
 	"\n" +
 	"GetRequest\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\"\xaa\x01\n" +
@@ -1288,7 +2161,7 @@ const file_signalbox_v1_query_proto_rawDesc = "" +
 	"\n" +
 	"removed_by\x18\x0e \x01(\tR\tremovedBy\x129\n" +
 	"\n" +
-	"removed_at\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\tremovedAt\"\xdf\x02\n" +
+	"removed_at\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\tremovedAt\"\x89\x03\n" +
 	"\vListRequest\x12\x1a\n" +
 	"\bworkflow\x18\x01 \x01(\tR\bworkflow\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12\x18\n" +
@@ -1304,11 +2177,13 @@ const file_signalbox_v1_query_proto_rawDesc = "" +
 	"\x06worker\x18\v \x01(\tR\x06worker\x12\x16\n" +
 	"\x06parent\x18\f \x01(\tR\x06parent\x12\x1a\n" +
 	"\bunproven\x18\r \x01(\bR\bunproven\x12\x12\n" +
-	"\x04repo\x18\x0e \x01(\tR\x04repo\"\x85\x01\n" +
+	"\x04repo\x18\x0e \x01(\tR\x04repo\x12\x12\n" +
+	"\x04text\x18\x0f \x01(\tR\x04text\x12\x14\n" +
+	"\x05label\x18\x10 \x01(\tR\x05label\"\x85\x01\n" +
 	"\tListReply\x123\n" +
 	"\tinstances\x18\x01 \x03(\v2\x15.signalbox.v1.SummaryR\tinstances\x12\x12\n" +
 	"\x04next\x18\x02 \x01(\tR\x04next\x12/\n" +
-	"\arefusal\x18\x03 \x01(\v2\x15.signalbox.v1.RefusalR\arefusal\"\x9b\x06\n" +
+	"\arefusal\x18\x03 \x01(\v2\x15.signalbox.v1.RefusalR\arefusal\"\xc7\a\n" +
 	"\aSummary\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12\x1a\n" +
 	"\bworkflow\x18\x02 \x01(\tR\bworkflow\x12\x14\n" +
@@ -1339,7 +2214,13 @@ const file_signalbox_v1_query_proto_rawDesc = "" +
 	"\x05shown\x18\x18 \x01(\bR\x05shown\x12\x1a\n" +
 	"\bunproven\x18\x19 \x01(\tR\bunproven\x12\x1d\n" +
 	"\n" +
-	"paused_for\x18\x1a \x01(\tR\tpausedFor\"B\n" +
+	"paused_for\x18\x1a \x01(\tR\tpausedFor\x12\x12\n" +
+	"\x04repo\x18\x1b \x01(\tR\x04repo\x129\n" +
+	"\n" +
+	"updated_at\x18\x1c \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\x12\x16\n" +
+	"\x06labels\x18\x1d \x03(\tR\x06labels\x12)\n" +
+	"\x05spend\x18\x1e \x01(\v2\x13.signalbox.v1.SpendR\x05spend\x12\x18\n" +
+	"\awaiting\x18\x1f \x01(\bR\awaiting\"B\n" +
 	"\x0eHistoryRequest\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12\x14\n" +
 	"\x05after\x18\x02 \x01(\x04R\x05after\"\x83\x01\n" +
@@ -1358,17 +2239,85 @@ const file_signalbox_v1_query_proto_rawDesc = "" +
 	"\x05chain\x18\b \x01(\tR\x05chain\x12\x1a\n" +
 	"\binstance\x18\t \x01(\tR\binstance\x12\x14\n" +
 	"\x05wakes\x18\n" +
-	" \x01(\bR\x05wakes\"q\n" +
+	" \x01(\bR\x05wakes\"\x8f\x01\n" +
 	"\fWatchRequest\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12\x14\n" +
 	"\x05after\x18\x02 \x01(\x04R\x05after\x12\x17\n" +
 	"\await_ms\x18\x03 \x01(\rR\x06waitMs\x12\x16\n" +
-	"\x06newest\x18\x04 \x01(\bR\x06newest\"\x81\x01\n" +
+	"\x06newest\x18\x04 \x01(\bR\x06newest\x12\x1c\n" +
+	"\tsummaries\x18\x05 \x01(\bR\tsummaries\"\xb6\x01\n" +
 	"\n" +
 	"WatchReply\x12.\n" +
 	"\acommits\x18\x01 \x03(\v2\x14.signalbox.v1.RecordR\acommits\x12\x12\n" +
 	"\x04next\x18\x02 \x01(\x04R\x04next\x12/\n" +
-	"\arefusal\x18\x03 \x01(\v2\x15.signalbox.v1.RefusalR\arefusal\"'\n" +
+	"\arefusal\x18\x03 \x01(\v2\x15.signalbox.v1.RefusalR\arefusal\x123\n" +
+	"\tsummaries\x18\x04 \x03(\v2\x15.signalbox.v1.SummaryR\tsummaries\"<\n" +
+	"\rCountsRequest\x12\x12\n" +
+	"\x04repo\x18\x01 \x01(\tR\x04repo\x12\x17\n" +
+	"\aby_repo\x18\x02 \x01(\bR\x06byRepo\"}\n" +
+	"\vCountsReply\x12+\n" +
+	"\x06counts\x18\x01 \x03(\v2\x13.signalbox.v1.CountR\x06counts\x12/\n" +
+	"\arefusal\x18\x02 \x01(\v2\x15.signalbox.v1.RefusalR\arefusal\x12\x10\n" +
+	"\x03seq\x18\x03 \x01(\x04R\x03seq\"\xb5\x02\n" +
+	"\x05Count\x12\x1a\n" +
+	"\bworkflow\x18\x01 \x01(\tR\bworkflow\x12\x14\n" +
+	"\x05state\x18\x02 \x01(\tR\x05state\x12\x12\n" +
+	"\x04kind\x18\x03 \x01(\tR\x04kind\x12\x16\n" +
+	"\x06worker\x18\x04 \x01(\tR\x06worker\x12\x16\n" +
+	"\x06closed\x18\x05 \x01(\tR\x06closed\x12\x12\n" +
+	"\x04repo\x18\x06 \x01(\tR\x04repo\x12\x1c\n" +
+	"\tinstances\x18\a \x01(\x03R\tinstances\x12\x18\n" +
+	"\awaiting\x18\b \x01(\x03R\awaiting\x12\x18\n" +
+	"\afailing\x18\t \x01(\x03R\afailing\x12\x1c\n" +
+	"\tescalated\x18\n" +
+	" \x01(\x03R\tescalated\x12\x1a\n" +
+	"\bunproven\x18\v \x01(\x03R\bunproven\x12\x16\n" +
+	"\x06paused\x18\f \x01(\x03R\x06paused\"\x0f\n" +
+	"\rAgentsRequest\"l\n" +
+	"\vAgentsReply\x12,\n" +
+	"\x05roles\x18\x01 \x03(\v2\x16.signalbox.v1.RoleWorkR\x05roles\x12/\n" +
+	"\arefusal\x18\x02 \x01(\v2\x15.signalbox.v1.RefusalR\arefusal\"\xc3\x01\n" +
+	"\bRoleWork\x12\x12\n" +
+	"\x04role\x18\x01 \x01(\tR\x04role\x12\x16\n" +
+	"\x06queued\x18\x02 \x01(\x03R\x06queued\x122\n" +
+	"\x06oldest\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x06oldest\x12/\n" +
+	"\aworking\x18\x04 \x03(\v2\x15.signalbox.v1.WorkingR\aworking\x12\x12\n" +
+	"\x04busy\x18\x05 \x01(\x03R\x04busy\x12\x12\n" +
+	"\x04idle\x18\x06 \x01(\x03R\x04idle\"\xb5\x01\n" +
+	"\aWorking\x12\x14\n" +
+	"\x05agent\x18\x01 \x01(\tR\x05agent\x12\x1a\n" +
+	"\binstance\x18\x02 \x01(\tR\binstance\x12\x14\n" +
+	"\x05state\x18\x03 \x01(\tR\x05state\x120\n" +
+	"\x05since\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x120\n" +
+	"\x05lease\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x05lease\"P\n" +
+	"\fCostsRequest\x12\x1a\n" +
+	"\bworkflow\x18\x01 \x01(\tR\bworkflow\x12\x14\n" +
+	"\x05since\x18\x02 \x01(\tR\x05since\x12\x0e\n" +
+	"\x02by\x18\x03 \x03(\tR\x02by\"\x94\x01\n" +
+	"\n" +
+	"CostsReply\x12)\n" +
+	"\x04sums\x18\x01 \x03(\v2\x15.signalbox.v1.CostSumR\x04sums\x12/\n" +
+	"\arefusal\x18\x02 \x01(\v2\x15.signalbox.v1.RefusalR\arefusal\x12\x10\n" +
+	"\x03seq\x18\x03 \x01(\x04R\x03seq\x12\x18\n" +
+	"\areading\x18\x04 \x01(\bR\areading\"\xf9\x02\n" +
+	"\aCostSum\x12\x1a\n" +
+	"\bworkflow\x18\x01 \x01(\tR\bworkflow\x12\x12\n" +
+	"\x04repo\x18\x02 \x01(\tR\x04repo\x12\x12\n" +
+	"\x04role\x18\x03 \x01(\tR\x04role\x12\x14\n" +
+	"\x05brain\x18\x04 \x01(\tR\x05brain\x12\x14\n" +
+	"\x05state\x18\x05 \x01(\tR\x05state\x12\x10\n" +
+	"\x03day\x18\x06 \x01(\tR\x03day\x12\x14\n" +
+	"\x05steps\x18\a \x01(\x03R\x05steps\x12\x1c\n" +
+	"\tsucceeded\x18\b \x01(\x03R\tsucceeded\x12\x16\n" +
+	"\x06failed\x18\t \x01(\x03R\x06failed\x12\x1c\n" +
+	"\tunmetered\x18\n" +
+	" \x01(\x03R\tunmetered\x12\x1b\n" +
+	"\ttokens_in\x18\v \x01(\x03R\btokensIn\x12\x1d\n" +
+	"\n" +
+	"tokens_out\x18\f \x01(\x03R\ttokensOut\x12\x10\n" +
+	"\x03usd\x18\r \x01(\x01R\x03usd\x12\x17\n" +
+	"\awall_ms\x18\x0e \x01(\x03R\x06wallMs\x12\x1b\n" +
+	"\tmedian_ms\x18\x0f \x01(\x03R\bmedianMs\"'\n" +
 	"\x11DefinitionRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\"\x98\x01\n" +
 	"\x0fDefinitionReply\x12\x12\n" +
@@ -1390,7 +2339,7 @@ func file_signalbox_v1_query_proto_rawDescGZIP() []byte {
 	return file_signalbox_v1_query_proto_rawDescData
 }
 
-var file_signalbox_v1_query_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_signalbox_v1_query_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_signalbox_v1_query_proto_goTypes = []any{
 	(*GetRequest)(nil),            // 0: signalbox.v1.GetRequest
 	(*GetReply)(nil),              // 1: signalbox.v1.GetReply
@@ -1403,41 +2352,65 @@ var file_signalbox_v1_query_proto_goTypes = []any{
 	(*Record)(nil),                // 8: signalbox.v1.Record
 	(*WatchRequest)(nil),          // 9: signalbox.v1.WatchRequest
 	(*WatchReply)(nil),            // 10: signalbox.v1.WatchReply
-	(*DefinitionRequest)(nil),     // 11: signalbox.v1.DefinitionRequest
-	(*DefinitionReply)(nil),       // 12: signalbox.v1.DefinitionReply
-	(*Instance)(nil),              // 13: signalbox.v1.Instance
-	(*Refusal)(nil),               // 14: signalbox.v1.Refusal
-	(*timestamppb.Timestamp)(nil), // 15: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 16: google.protobuf.Duration
-	(*Parked)(nil),                // 17: signalbox.v1.Parked
-	(*Commit)(nil),                // 18: signalbox.v1.Commit
+	(*CountsRequest)(nil),         // 11: signalbox.v1.CountsRequest
+	(*CountsReply)(nil),           // 12: signalbox.v1.CountsReply
+	(*Count)(nil),                 // 13: signalbox.v1.Count
+	(*AgentsRequest)(nil),         // 14: signalbox.v1.AgentsRequest
+	(*AgentsReply)(nil),           // 15: signalbox.v1.AgentsReply
+	(*RoleWork)(nil),              // 16: signalbox.v1.RoleWork
+	(*Working)(nil),               // 17: signalbox.v1.Working
+	(*CostsRequest)(nil),          // 18: signalbox.v1.CostsRequest
+	(*CostsReply)(nil),            // 19: signalbox.v1.CostsReply
+	(*CostSum)(nil),               // 20: signalbox.v1.CostSum
+	(*DefinitionRequest)(nil),     // 21: signalbox.v1.DefinitionRequest
+	(*DefinitionReply)(nil),       // 22: signalbox.v1.DefinitionReply
+	(*Instance)(nil),              // 23: signalbox.v1.Instance
+	(*Refusal)(nil),               // 24: signalbox.v1.Refusal
+	(*timestamppb.Timestamp)(nil), // 25: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 26: google.protobuf.Duration
+	(*Parked)(nil),                // 27: signalbox.v1.Parked
+	(*Spend)(nil),                 // 28: signalbox.v1.Spend
+	(*Commit)(nil),                // 29: signalbox.v1.Commit
 }
 var file_signalbox_v1_query_proto_depIdxs = []int32{
-	13, // 0: signalbox.v1.GetReply.instance:type_name -> signalbox.v1.Instance
-	14, // 1: signalbox.v1.GetReply.refusal:type_name -> signalbox.v1.Refusal
+	23, // 0: signalbox.v1.GetReply.instance:type_name -> signalbox.v1.Instance
+	24, // 1: signalbox.v1.GetReply.refusal:type_name -> signalbox.v1.Refusal
 	2,  // 2: signalbox.v1.GetReply.learnings:type_name -> signalbox.v1.KnownLearning
-	15, // 3: signalbox.v1.KnownLearning.at:type_name -> google.protobuf.Timestamp
-	15, // 4: signalbox.v1.KnownLearning.confirmed_at:type_name -> google.protobuf.Timestamp
-	15, // 5: signalbox.v1.KnownLearning.used_at:type_name -> google.protobuf.Timestamp
-	15, // 6: signalbox.v1.KnownLearning.removed_at:type_name -> google.protobuf.Timestamp
+	25, // 3: signalbox.v1.KnownLearning.at:type_name -> google.protobuf.Timestamp
+	25, // 4: signalbox.v1.KnownLearning.confirmed_at:type_name -> google.protobuf.Timestamp
+	25, // 5: signalbox.v1.KnownLearning.used_at:type_name -> google.protobuf.Timestamp
+	25, // 6: signalbox.v1.KnownLearning.removed_at:type_name -> google.protobuf.Timestamp
 	5,  // 7: signalbox.v1.ListReply.instances:type_name -> signalbox.v1.Summary
-	14, // 8: signalbox.v1.ListReply.refusal:type_name -> signalbox.v1.Refusal
-	15, // 9: signalbox.v1.Summary.lease:type_name -> google.protobuf.Timestamp
-	15, // 10: signalbox.v1.Summary.entered_at:type_name -> google.protobuf.Timestamp
-	16, // 11: signalbox.v1.Summary.timeout:type_name -> google.protobuf.Duration
-	17, // 12: signalbox.v1.Summary.parked:type_name -> signalbox.v1.Parked
-	8,  // 13: signalbox.v1.HistoryReply.commits:type_name -> signalbox.v1.Record
-	14, // 14: signalbox.v1.HistoryReply.refusal:type_name -> signalbox.v1.Refusal
-	15, // 15: signalbox.v1.Record.time:type_name -> google.protobuf.Timestamp
-	18, // 16: signalbox.v1.Record.commit:type_name -> signalbox.v1.Commit
-	8,  // 17: signalbox.v1.WatchReply.commits:type_name -> signalbox.v1.Record
-	14, // 18: signalbox.v1.WatchReply.refusal:type_name -> signalbox.v1.Refusal
-	14, // 19: signalbox.v1.DefinitionReply.refusal:type_name -> signalbox.v1.Refusal
-	20, // [20:20] is the sub-list for method output_type
-	20, // [20:20] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	24, // 8: signalbox.v1.ListReply.refusal:type_name -> signalbox.v1.Refusal
+	25, // 9: signalbox.v1.Summary.lease:type_name -> google.protobuf.Timestamp
+	25, // 10: signalbox.v1.Summary.entered_at:type_name -> google.protobuf.Timestamp
+	26, // 11: signalbox.v1.Summary.timeout:type_name -> google.protobuf.Duration
+	27, // 12: signalbox.v1.Summary.parked:type_name -> signalbox.v1.Parked
+	25, // 13: signalbox.v1.Summary.updated_at:type_name -> google.protobuf.Timestamp
+	28, // 14: signalbox.v1.Summary.spend:type_name -> signalbox.v1.Spend
+	8,  // 15: signalbox.v1.HistoryReply.commits:type_name -> signalbox.v1.Record
+	24, // 16: signalbox.v1.HistoryReply.refusal:type_name -> signalbox.v1.Refusal
+	25, // 17: signalbox.v1.Record.time:type_name -> google.protobuf.Timestamp
+	29, // 18: signalbox.v1.Record.commit:type_name -> signalbox.v1.Commit
+	8,  // 19: signalbox.v1.WatchReply.commits:type_name -> signalbox.v1.Record
+	24, // 20: signalbox.v1.WatchReply.refusal:type_name -> signalbox.v1.Refusal
+	5,  // 21: signalbox.v1.WatchReply.summaries:type_name -> signalbox.v1.Summary
+	13, // 22: signalbox.v1.CountsReply.counts:type_name -> signalbox.v1.Count
+	24, // 23: signalbox.v1.CountsReply.refusal:type_name -> signalbox.v1.Refusal
+	16, // 24: signalbox.v1.AgentsReply.roles:type_name -> signalbox.v1.RoleWork
+	24, // 25: signalbox.v1.AgentsReply.refusal:type_name -> signalbox.v1.Refusal
+	25, // 26: signalbox.v1.RoleWork.oldest:type_name -> google.protobuf.Timestamp
+	17, // 27: signalbox.v1.RoleWork.working:type_name -> signalbox.v1.Working
+	25, // 28: signalbox.v1.Working.since:type_name -> google.protobuf.Timestamp
+	25, // 29: signalbox.v1.Working.lease:type_name -> google.protobuf.Timestamp
+	20, // 30: signalbox.v1.CostsReply.sums:type_name -> signalbox.v1.CostSum
+	24, // 31: signalbox.v1.CostsReply.refusal:type_name -> signalbox.v1.Refusal
+	24, // 32: signalbox.v1.DefinitionReply.refusal:type_name -> signalbox.v1.Refusal
+	33, // [33:33] is the sub-list for method output_type
+	33, // [33:33] is the sub-list for method input_type
+	33, // [33:33] is the sub-list for extension type_name
+	33, // [33:33] is the sub-list for extension extendee
+	0,  // [0:33] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_query_proto_init() }
@@ -1448,13 +2421,14 @@ func file_signalbox_v1_query_proto_init() {
 	file_signalbox_v1_command_proto_init()
 	file_signalbox_v1_event_proto_init()
 	file_signalbox_v1_instance_proto_init()
+	file_signalbox_v1_result_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_signalbox_v1_query_proto_rawDesc), len(file_signalbox_v1_query_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   13,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

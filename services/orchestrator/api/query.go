@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/eventstore"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/engine/learning"
+	"github.com/signalbox/signalbox/pkg/engine/projection"
 	"github.com/signalbox/signalbox/pkg/engine/subject"
 	"github.com/signalbox/signalbox/pkg/engine/wire"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
@@ -71,19 +72,23 @@ func (s *Server) list(ctx context.Context, r request) (proto.Message, *pb.Refusa
 	if limit <= 0 {
 		limit = pageSize
 	}
-	now := time.Now()
-	found, err := s.Engine.List(ctx, func(in instance.Instance) bool { return in.ID > q.GetAfter() && Matches(q, in, now) })
+	found, more, err := s.Engine.Select(ctx, projection.Selection{
+		After: q.GetAfter(), Limit: limit, Closed: mayBeClosed(q), Keep: matcher(q, time.Now()),
+	})
 	if err != nil {
 		return nil, refusal(err)
 	}
 	reply, size := new(pb.ListReply), 0
 	for i, in := range found {
 		summary := wire.Summary(in)
-		if size += r.size(summary); i == limit || size > maxPage && i > 0 {
-			reply.Next = found[i-1].ID
+		if size += r.size(summary); size > maxPage && i > 0 {
+			more = true
 			break
 		}
 		reply.Instances = append(reply.Instances, summary)
+	}
+	if more {
+		reply.Next = found[len(reply.Instances)-1].ID
 	}
 	return reply, nil
 }

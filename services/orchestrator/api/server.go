@@ -62,6 +62,7 @@ type Server struct {
 	tasks        sync.Map // stateTask by definition, state and role
 	books        *books
 	allowances   *allowances
+	tally        readTally
 
 	mu       sync.Mutex
 	closed   bool
@@ -89,7 +90,7 @@ func Serve(c Config) (*Server, error) {
 		Config: c, workers: newWorkerPool(maxConcurrent),
 		objects: newWorkerPool(objectWorkers), transfers: newTransfers(c.Objects, min(maxPart, room)),
 		watchers: newWorkerPool(maxWatches), watches: watches{of: map[access.Party]int{}}, books: books,
-		allowances: newAllowances(),
+		allowances: newAllowances(), tally: newReadTally(),
 	}
 	s.closing, s.endWatches = context.WithCancel(context.Background())
 	s.batchReplies.send = func(to micro.Request, data []byte) { s.send(to, data, nil) }
@@ -161,6 +162,9 @@ func (s *Server) endpoints() []endpoint {
 		s.query(subject.History, s.history, func(no *pb.Refusal) proto.Message { return &pb.HistoryReply{Refusal: no} }),
 		s.query(subject.Definition, s.definition, func(no *pb.Refusal) proto.Message { return &pb.DefinitionReply{Refusal: no} }),
 		s.query(subject.Allowance, s.allowance, func(no *pb.Refusal) proto.Message { return &pb.AllowanceReply{Refusal: no} }),
+		s.query(subject.Counts, s.counts, func(no *pb.Refusal) proto.Message { return &pb.CountsReply{Refusal: no} }),
+		s.query(subject.Agents, s.agents, func(no *pb.Refusal) proto.Message { return &pb.AgentsReply{Refusal: no} }),
+		s.query(subject.Costs, s.costs, func(no *pb.Refusal) proto.Message { return &pb.CostsReply{Refusal: no} }),
 		s.watchEndpoint(),
 		{"agent-" + subject.Batch, must(subject.AnyAgent(subject.Batch)), s.batch},
 	}

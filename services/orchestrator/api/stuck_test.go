@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/projection"
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
 
@@ -42,10 +43,11 @@ func TestWhatIsStuck(t *testing.T) {
 		{"what ended", with(func(in *instance.Instance) { in.Timeout, in.Closed = time.Minute, instance.Ended }), false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := stuck(c.in, noon); got != c.stuck {
+			row := projection.RowOf(c.in)
+			if got := row.Stuck(noon); got != c.stuck {
 				t.Errorf("stuck is %v", got)
 			}
-			if got := overdue(c.in, noon); got != c.overdue {
+			if got := row.Late(noon); got != c.overdue {
 				t.Errorf("overdue is %v", got)
 			}
 		})

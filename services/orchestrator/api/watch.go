@@ -3,6 +3,8 @@ package api
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -103,7 +105,10 @@ func (s *Server) watch(ctx context.Context, r request) (proto.Message, *pb.Refus
 	if err := w.await(ctx, wait); err != nil {
 		return nil, refusal(err)
 	}
-	if len(w.reply.Commits) > 0 || w.reply.Next > q.GetAfter() {
+	if w.found() || w.reply.Next > q.GetAfter() {
+		if err := w.summarize(ctx); err != nil {
+			return nil, refusal(err)
+		}
 		return w.reply, nil
 	}
 	head, err := s.Store.Head(ctx)
@@ -124,6 +129,35 @@ type watch struct {
 	reply  *pb.WatchReply
 	size   int  // bytes of the commits in reply
 	looked bool // one has looked into the log
+	// changed are the instances of the commits, if the watcher wants their summaries.
+	changed map[string]bool
+}
+
+// maxSummaries bounds the summaries in a reply.
+const maxSummaries = 500
+
+// found reports whether the reply is to have anything.
+func (w *watch) found() bool { return len(w.reply.Commits)+len(w.changed) > 0 }
+
+// summarize adds the summaries of the instances that changed, as they are now.
+func (w *watch) summarize(ctx context.Context) error {
+	if len(w.changed) == 0 {
+		return nil
+	}
+	if err := w.server.Engine.Reach(ctx, w.reply.Next); err != nil {
+		return err
+	}
+	for _, id := range slices.Sorted(maps.Keys(w.changed)) {
+		in, ok := w.server.Engine.Known(id)
+		if !ok { // it closed before the newest snapshot
+			var err error
+			if in, err = w.server.Engine.Get(ctx, id); err != nil {
+				return err
+			}
+		}
+		w.reply.Summaries = append(w.reply.Summaries, wire.Summary(in))
+	}
+	return nil
 }
 
 // await adds commits to the reply. It waits until there is one, for as long as the request may.
@@ -138,7 +172,7 @@ func (w *watch) await(ctx context.Context, atMost time.Duration) error {
 	for {
 		position := w.server.Engine.Position()
 		if position > w.reply.Next {
-			if err := look(ctx); err != nil || len(w.reply.Commits) > 0 {
+			if err := look(ctx); err != nil || w.found() {
 				return err
 			}
 		}
@@ -236,6 +270,16 @@ func (w *watch) one(ctx context.Context) error {
 
 // add adds a commit to the reply. full reports that there was no room for it.
 func (w *watch) add(c eventstore.Commit) (full bool, err error) {
+	if w.query.GetSummaries() {
+		if !w.changed[c.Instance] && len(w.changed) == maxSummaries {
+			return true, nil
+		}
+		if w.changed == nil {
+			w.changed = map[string]bool{}
+		}
+		w.changed[c.Instance] = true
+		return false, nil
+	}
 	record, err := wire.Record(c)
 	if err != nil {
 		return false, err
