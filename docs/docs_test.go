@@ -103,38 +103,6 @@ func anchors(text string) map[string]bool {
 	return found
 }
 
-func TestEveryMetricOfTheOperationsPageIsRegistered(t *testing.T) {
-	named := regexp.MustCompile("`(signalbox_[a-z_]+)`")
-	registered := map[string]bool{}
-	for _, dir := range []string{"pkg", "services"} {
-		err := fs.WalkDir(os.DirFS(filepath.Join(root, dir)), ".", func(name string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {
-				return err
-			}
-			source, err := os.ReadFile(filepath.Join(root, dir, name))
-			for _, m := range regexp.MustCompile(`"(signalbox_[a-z_]+)"`).FindAllSubmatch(source, -1) {
-				registered[string(m[1])] = true
-			}
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	explained := map[string]bool{}
-	for _, m := range named.FindAllStringSubmatch(page(t, "docs/operations.md"), -1) {
-		explained[m[1]] = true
-		if !registered[m[1]] {
-			t.Errorf("there is no metric %s", m[1])
-		}
-	}
-	for name := range registered {
-		if !explained[name] {
-			t.Errorf("metric %s is not explained", name)
-		}
-	}
-}
-
 // binary returns the path of a service's binary.
 func binary(t *testing.T, name string) string {
 	t.Helper()

@@ -208,6 +208,9 @@ func tellNotTaken(h *service.Host, role string) func(*workspace.Refused) {
 		Name: "signalbox_intake_refused_total", Help: "Work trees that were not taken in after a program, by rule.",
 	}, []string{"rule"})
 	prometheus.WrapRegistererWith(prometheus.Labels{"role": role}, h.Metrics).MustRegister(count)
+	for _, rule := range workspace.RefusedRules() { // so that an alert sees the first of each
+		count.WithLabelValues(rule)
+	}
 	return func(r *workspace.Refused) {
 		count.WithLabelValues(r.Rule).Inc()
 		h.Log.Warn("work tree refused", "role", role, "rule", r.Rule, "detail", r.Detail)

@@ -56,8 +56,13 @@ func (i Intake) withDefaults() Intake {
 
 // Refused reports what a program left and the runtime does not take in. It is an ErrUnreadable.
 type Refused struct {
-	Rule   string // a label for metrics: git, files, size, time, memory, disk, processes, pack
+	Rule   string // a label for metrics, one of RefusedRules
 	Detail string // for people: what, where, and the limit
+}
+
+// RefusedRules returns the rules that a Refused names.
+func RefusedRules() []string {
+	return []string{"git", "files", "size", "time", "memory", "disk", "processes", "pack"}
 }
 
 // Error implements error.

@@ -15,6 +15,9 @@ const (
 	Blocked Status = "blocked" // cannot go on without something from outside
 )
 
+// Statuses returns all of them.
+func Statuses() []Status { return []Status{Success, Failure, Blocked} }
+
 // Result is an owner's report on the state it worked in. The brain fills the
 // judgement; the agent's runtime fills what can be checked: Head, Bundle, Evidence.
 // JSON names are wire names.

@@ -33,6 +33,11 @@ const (
 	RefusedChange   = "change" // of the code
 )
 
+// RefusedKinds returns all of them.
+func RefusedKinds() []string {
+	return []string{RefusedEvidence, RefusedVar, RefusedAnswer, RefusedAuthor, RefusedChange}
+}
+
 // speaker is who makes a statement, and where.
 type speaker struct {
 	role, agent string // Human and the actor for a signal

@@ -22,9 +22,9 @@ func TestAFaultOfTheForgeIsNamedByItsKind(t *testing.T) {
 	}{
 		{name: "no fault", status: http.StatusOK, up: "1", result: "counted"},
 		{name: "an issue that is not there", status: http.StatusNotFound, up: "1", result: "counted"},
-		{name: "an error of its own", status: http.StatusBadGateway, reason: "error", up: "0", result: "failed", fault: forge.ErrUnavailable},
+		{name: "an error of its own", status: http.StatusBadGateway, reason: "error", up: "0", result: "error", fault: forge.ErrUnavailable},
 		{name: "a token that has expired", status: http.StatusUnauthorized, reason: "denied", up: "0", result: "denied", fault: forge.ErrUnauthenticated},
-		{name: "no answer", reason: "silent", up: "0", result: "failed", fault: forge.ErrUnavailable},
+		{name: "no answer", reason: "silent", up: "0", result: "silent", fault: forge.ErrUnavailable},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -62,7 +62,8 @@ const (
 	wasShared    = "shared"    // not sent: an equal one was answered
 	wasLimited   = "limited"   // not sent, or refused, because of a limit
 	wasDenied    = "denied"    // refused, for the credentials are not taken
-	wasFailed    = "failed"    // not answered, or with a fault of the forge
+	wasError     = "error"     // answered with a fault of the forge, a status of 5xx
+	wasSilent    = "silent"    // not answered
 )
 
 // The faults of a forge, as labels of its metric.
@@ -73,7 +74,18 @@ const (
 )
 
 func newLimiter(of string, pace, short time.Duration) *limiter {
-	return &limiter{of: of, pace: pace, short: short, holders: holdings{pace, map[string]*holding{}}, counts: map[count]int{}}
+	return &limiter{of: of, pace: pace, short: short, holders: holdings{pace, map[string]*holding{}}, counts: noCounts()}
+}
+
+// noCounts returns each count with 0, so that an alert sees the first of a kind as well.
+func noCounts() map[count]int {
+	all := map[count]int{}
+	for _, kind := range []string{"read", "write", "query"} {
+		for _, result := range []string{wasCounted, wasUnchanged, wasShared, wasLimited, wasDenied, wasError, wasSilent} {
+			all[count{kind, result}] = 0
+		}
+	}
+	return all
 }
 
 // around returns a transport that sends by next what the forge permits.
@@ -101,7 +113,7 @@ func (l *limiter) around(next http.RoundTripper) http.RoundTripper {
 				if r.Context().Err() == nil { // else the caller gave up
 					l.setFault(faultSilent)
 				}
-				l.countResult(s, wasFailed)
+				l.countResult(s, wasSilent)
 				return nil, err
 			}
 			if resp.StatusCode >= http.StatusInternalServerError {
@@ -237,7 +249,7 @@ func (l *limiter) note(who string, s sending, resp *http.Response) (limit *forge
 		l.counts[count{kindOf(s), wasDenied}]++
 	case resp.StatusCode >= http.StatusInternalServerError:
 		l.fault = faultError
-		l.counts[count{kindOf(s), wasFailed}]++
+		l.counts[count{kindOf(s), wasError}]++
 	case limit != nil:
 		l.counts[count{kindOf(s), wasLimited}]++
 	case resp.Header.Get(httpcache.XFromCache) != "":

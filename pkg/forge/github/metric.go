@@ -17,7 +17,7 @@ type metrics struct{ requests, limit, left, wait, up *prometheus.Desc }
 func newMetrics() metrics {
 	return metrics{
 		requests: prometheus.NewDesc("signalbox_forge_requests_total",
-			"Requests to the forge by kind (read, write, query) and result: counted, unchanged, shared, limited, denied or failed.",
+			"Requests to the forge by kind (read, write, query) and result: counted, unchanged, shared, limited, denied, error or silent.",
 			[]string{"kind", "result"}, nil),
 		limit: prometheus.NewDesc("signalbox_forge_limit",
 			"Requests an hour that the forge permits, by token or installation, and by resource.", []string{"token", "resource"}, nil),

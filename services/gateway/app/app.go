@@ -168,6 +168,9 @@ func newCount(r prometheus.Registerer) *prometheus.GaugeVec {
 	c := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "signalbox_gateway_repositories",
 		Help: "Repositories by state: watched, or away because they were removed or archived."}, []string{"state"})
 	r.MustRegister(c)
+	for _, state := range []string{"watched", "away"} {
+		c.WithLabelValues(state)
+	}
 	return c
 }
 
@@ -216,6 +219,9 @@ type source interface {
 // poll before a rate limit ends.
 func watch(ctx context.Context, p source, every time.Duration, polls *prometheus.CounterVec) error {
 	repo, log := p.about()
+	for _, result := range []string{"ok", "error"} { // so that an alert sees the first of each
+		polls.WithLabelValues(repo, result)
+	}
 	slow := pacing.Backoff(every, max(10*every, time.Minute))
 	for {
 		wait := every

@@ -18,6 +18,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/ledger"
 	"github.com/signalbox/signalbox/pkg/engine/projection"
 	"github.com/signalbox/signalbox/pkg/engine/projection/snapshot"
+	"github.com/signalbox/signalbox/pkg/engine/subject"
 	"github.com/signalbox/signalbox/pkg/engine/timer"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/service/access"
@@ -88,6 +89,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	if err != nil {
 		return err
 	}
+	m.expect(definitions.catalog.All(), append(definitions.roles(), subject.Endings))
 	limits, err := s.limits(definitions.catalog.All())
 	if err != nil {
 		return service.Usagef("--at-once: %w", err)
@@ -198,6 +200,7 @@ func (o orchestrator) serve(ctx context.Context, h *service.Host) error {
 	}
 	o.timers(h, o.js, e, own, followed, o.definitions, o.metrics)
 	links(h, e, linked, o.definitions)
+	h.AddBase("claimed work", func(ctx context.Context) error { return o.metrics.claimed.run(ctx, e.List) })
 	h.AddBase("direct work", func(ctx context.Context) error {
 		e.Reclaim(ctx, func(err error) { h.Log.Warn("work is not given back to its queue yet; trying again", "error", err) })
 		return nil

@@ -6,7 +6,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	store "github.com/signalbox/signalbox/pkg/engine/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
 
 // metrics counts the commits that this orchestrator appended. Their sum over all orchestrators is the
@@ -37,6 +39,7 @@ type metrics struct {
 	tokens    *prometheus.CounterVec
 	used      *prometheus.GaugeVec
 	storage   *prometheus.GaugeVec
+	claimed   *claimed
 }
 
 // newMetrics returns the metrics of an orchestrator. connected reports whether it is connected to NATS.
@@ -91,10 +94,11 @@ func newMetrics(r prometheus.Registerer, connected func() bool) *metrics {
 		used: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "signalbox_budget_used",
 			Help: "Part of a day's budget that is spent, by budget; 1 is all of it."}, []string{"budget"}),
 		storage: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "signalbox_storage_bytes",
-			Help: "Storage of JetStream in bytes, by kind: used, or limit of the account, 0 if it has none."}, []string{"kind"}),
+			Help: "Storage of JetStream in bytes, by kind: used, of it by the log, or limit of the account, 0 if it has none."}, []string{"kind"}),
+		claimed: newClaimed(),
 	}
 	r.MustRegister(m.steps, m.ended, m.stay, m.wait, m.conflicts, m.requests, m.replay, m.pending, m.redeliver, m.lapsed, m.dead,
-		m.timeouts, m.refused, m.armed, m.late, m.waiting, m.foreign, m.exchanged, m.settings, m.forbidden, m.usd, m.tokens, m.used, m.storage,
+		m.timeouts, m.refused, m.armed, m.late, m.waiting, m.foreign, m.exchanged, m.settings, m.forbidden, m.usd, m.tokens, m.used, m.storage, m.claimed.gauge,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "signalbox_on_duty",
 			Help: "1 while this orchestrator answers, 0 while it stands by or is not connected to NATS."}, func() float64 {
 			if m.active.Load() && connected() {
@@ -105,8 +109,55 @@ func newMetrics(r prometheus.Registerer, connected func() bool) *metrics {
 	return m
 }
 
+// expect has each counter and gauge whose labels are known be there with 0, so that an alert sees
+// the first event as well. Definitions that come later begin with their first event.
+func (m *metrics) expect(defs []*workflow.Definition, roles []string) {
+	for _, role := range roles {
+		for _, c := range []*prometheus.CounterVec{m.lapsed, m.dead} {
+			c.WithLabelValues(role)
+		}
+		for _, g := range []*prometheus.GaugeVec{m.pending, m.redeliver, m.waiting, m.claimed.gauge} {
+			g.WithLabelValues(role)
+		}
+	}
+	for _, stream := range store.Watched() {
+		m.settings.WithLabelValues(stream)
+	}
+	for _, d := range defs {
+		for _, role := range d.Roles() {
+			m.usd.WithLabelValues(d.Name, role)
+			m.tokens.WithLabelValues(d.Name, role)
+			for _, kind := range instance.RefusedKinds() {
+				m.refused.WithLabelValues(d.Name, role, kind)
+			}
+		}
+		for _, s := range d.States {
+			m.expectState(d.Name, s)
+		}
+	}
+}
+
+func (m *metrics) expectState(of string, s workflow.State) {
+	if s.Owner != "" {
+		for _, status := range instance.Statuses() {
+			m.steps.WithLabelValues(of, s.Name, string(status))
+		}
+	}
+	if s.Kind == workflow.Final {
+		for _, proof := range []string{"shown", "unproven"} {
+			m.ended.WithLabelValues(of, s.Name, proof)
+		}
+	}
+	if s.Timeout > 0 {
+		for _, level := range []workflow.Level{workflow.Warning, workflow.Alert, workflow.Escalation} {
+			m.timeouts.WithLabelValues(of, s.Name, string(level))
+		}
+	}
+}
+
 // committed counts one commit that this orchestrator appended.
 func (m *metrics) committed(before, after instance.Instance, c instance.Commit) {
+	m.claimed.note(after)
 	state := before.State
 	for i, e := range c.Events {
 		switch e := e.(type) {

@@ -70,6 +70,7 @@ func (w *storageWatch) look(ctx context.Context, warned bool) (near bool) {
 	w.last = usage
 	w.mu.Unlock()
 	w.metrics.storage.WithLabelValues("used").Set(float64(usage.Used))
+	w.metrics.storage.WithLabelValues("log").Set(float64(usage.Log))
 	w.metrics.storage.WithLabelValues("limit").Set(float64(usage.Limit))
 	near = usage.Part() >= storageNearlyFull
 	if near && !warned {

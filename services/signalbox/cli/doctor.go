@@ -283,7 +283,7 @@ func (s system) stream(ctx context.Context, name, advice string) finding {
 	case name == subject.EventStream && state.Msgs > 0 && state.Msgs != state.LastSeq-state.FirstSeq+1:
 		return failed("", detail+", with holes", "the log is damaged: stop the orchestrators and restore it from a copy")
 	case name == store.DeadStream && state.Msgs > 0:
-		return finding{"", worry, detail, "this is work that was given up on; `signalbox ls --stuck` and `explain` say which"}
+		return finding{"", worry, detail, "this is work that was given up on; `signalbox dead ls` lists it"}
 	}
 	return finding{"", fine, detail, ""}
 }

@@ -44,6 +44,7 @@ type grammar struct {
 	Resume   resumeCommand   `cmd:"" group:"Running" help:"Let a paused instance go on."`
 	Cancel   cancelCommand   `cmd:"" group:"Running" help:"Close an instance where it stands."`
 	Retry    retryCommand    `cmd:"" group:"Running" help:"Give the owner the work once more."`
+	Dead     deadCommands    `cmd:"" group:"Running" help:"Dead letters: work that was given up on."`
 	Reopen   reopenCommand   `cmd:"" group:"Running" help:"Start an instance again that has ended, on the code that it left."`
 	Override overrideCommand `cmd:"" group:"Running" help:"Move an instance to any state, whatever the table permits."`
 	Note     noteCommand     `cmd:"" group:"Running" help:"Keep a remark with an instance."`
@@ -112,6 +113,10 @@ func examples() map[string][]string {
 		"resume":        {"resume acme/widgets/42", "resume acme/widgets/42 --reason \"released\""},
 		"cancel":        {"cancel acme/widgets/42", "cancel acme/widgets/42 --reason duplicate"},
 		"retry":         {"retry acme/widgets/42", "retry acme/widgets/42 --reason \"the network is back\""},
+		"dead ls":       {"dead ls", "dead ls --json"},
+		"dead show":     {"dead show 7", "dead show 7 --json"},
+		"dead retry":    {"dead retry 7", "dead retry 7 --reason \"the network is back\""},
+		"dead drop":     {"dead drop 7 --reason \"done by hand\"", "dead drop 7 -r duplicate"},
 		"reopen":        {"reopen acme/widgets/42 --reason \"the brain is mended\"", "reopen acme/widgets/42 --to implementing"},
 		"override": {"override acme/widgets/42 --to implementing --reason \"the plan is right\"",
 			"override acme/widgets/42 --to failed --reason \"not worth it\""},

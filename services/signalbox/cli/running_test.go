@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/signalbox/signalbox/pkg/engine/client"
@@ -60,6 +61,7 @@ func TestOverARunningSystem(t *testing.T) {
 //	claim ROLE INSTANCE         an agent claims the work
 //	report ROLE INSTANCE FILE   an agent claims it, unless it has, and reports the result in the file
 //	learned ROLE INSTANCE PATH TEXT  an agent notes what it learned
+//	dead ROLE INSTANCE          the server gives up on the work
 //	gateway OWNER/NAME          a gateway for one repository, until the script ends
 //	configured OWNER/NAME FILE  a gateway says until the script ends that the JSON in the file is in force, or in FILE that it is wrong
 func agentCommands(t *testing.T, nc *nats.Conn) map[string]func(*testscript.TestScript, bool, []string) {
@@ -79,6 +81,15 @@ func agentCommands(t *testing.T, nc *nats.Conn) map[string]func(*testscript.Test
 		},
 		"configured": func(ts *testscript.TestScript, _ bool, args []string) {
 			configured(ts, nc, args[0], ts.ReadFile(args[1]))
+		},
+		"dead": func(ts *testscript.TestScript, _ bool, args []string) {
+			in, err := client.New(nc, "test").Get(t.Context(), args[1])
+			ts.Check(err)
+			js, err := jetstream.New(nc)
+			ts.Check(err)
+			_, err = js.Publish(t.Context(), strings.TrimSuffix(subject.MaxDeliveries, "*")+args[0],
+				fmt.Appendf(nil, `{"stream_seq":%d,"deliveries":50}`, in.GetWork()))
+			ts.Check(err)
 		},
 		"gateway": func(ts *testscript.TestScript, _ bool, args []string) { gateway(ts, nc, args[0]) },
 	}

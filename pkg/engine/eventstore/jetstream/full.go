@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/signalbox/signalbox/pkg/engine/subject"
 )
 
 // ErrFull means that the server has no storage left for the log: it reached a limit of the server, of
@@ -64,6 +66,7 @@ func (s *Store) Full() error { return s.full.check(time.Now()) }
 // Usage is how much storage an account of JetStream uses, in bytes.
 type Usage struct {
 	Used  uint64
+	Log   uint64 // of these by the log
 	Limit uint64 // of the account; 0: it has none
 }
 
@@ -82,9 +85,15 @@ func StorageOf(ctx context.Context, js jetstream.JetStream) (Usage, error) {
 	if err != nil {
 		return Usage{}, fmt.Errorf("read the limits of the account: %w", err)
 	}
-	usage := Usage{Used: info.Store, Limit: uint64(max(info.Limits.MaxStore, 0))}
+	var bytes uint64
+	if log, err := js.Stream(ctx, subject.EventStream); err == nil {
+		bytes = log.CachedInfo().State.Bytes
+	} else if !errors.Is(err, jetstream.ErrStreamNotFound) {
+		return Usage{}, fmt.Errorf("read the size of the log: %w", err)
+	}
+	usage := Usage{Used: info.Store, Log: bytes, Limit: uint64(max(info.Limits.MaxStore, 0))}
 	for _, tier := range info.Tiers {
-		if one := (Usage{tier.Store, uint64(max(tier.Limits.MaxStore, 0))}); one.Part() > usage.Part() {
+		if one := (Usage{tier.Store, bytes, uint64(max(tier.Limits.MaxStore, 0))}); one.Part() > usage.Part() {
 			usage = one
 		}
 	}

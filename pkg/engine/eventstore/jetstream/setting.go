@@ -29,6 +29,9 @@ var watched = [...]string{
 	"KV_" + WatermarkBucket, "KV_" + SnapshotBucket, "OBJ_" + SnapshotParts,
 }
 
+// Watched returns the names of the streams whose settings are watched.
+func Watched() []string { return slices.Clone(watched[:]) }
+
 // provisioned are those of them that Provision creates: one that is not there was deleted.
 // Of the others the log is looked at by all who use it, a watermark may be a file.
 var provisioned = [...]string{DeadStream, subject.TimerStream, "KV_" + DefinitionBucket, "OBJ_" + ObjectBucket}
