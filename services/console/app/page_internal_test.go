@@ -149,7 +149,7 @@ func TestAnInstanceSaysWhereItIsAndWhyItDoesNotMove(t *testing.T) {
 			"received → waiting_for_requirements_clarification</b>", `<b>Q2</b> analyst asks people`, "$0.03", "1200 in, 80 out", "✕ fail",
 			`id="e3"`, "Cancel the instance", `name="moves" value="1"`, "UNPROVEN",
 		},
-		"board": {`<td class="why">`, `href="/i/acme/widgets/42"`, `<b>1</b>`, "1 to 1 of 1 open"},
+		"board": {`<dialog id="keys"`, `<td class="why">`, `href="/i/acme/widgets/42"`, `<b>1</b>`, "1 to 1 of 1 open"},
 		"lifecycle": {`class="state wait lit people"`, `<b>2×</b>`, "1 open instance, 0 closed", `●&nbsp;</span>1<span class="hidden"> waits for people`,
 			`<a href="/?state=waiting_for_requirements_clarification&amp;workflow=issue"><title>waiting_for_requirements_clarification, 1 instance, waits for people, the oldest for 58m`,
 			"received → analyzing_requirements: made 2×, usually after 2m", ">2× 2m</text>"},

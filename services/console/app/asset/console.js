@@ -95,4 +95,24 @@
   document.addEventListener('visibilitychange', () => { if (document.hidden) shut(); else open(); });
   window.addEventListener('beforeunload', shut);
   open();
+
+  // Single keys act where nobody types, and not with another key held down.
+  const keys = document.getElementById('keys'), places = { b: '/', i: '/inbox', l: '/lifecycles', a: '/agents' };
+  let went = false;
+  const step = (by) => {
+    const links = [...main.querySelectorAll('.board th a, article h2 a, .agents th a, .states th a')];
+    const at = links.indexOf(document.activeElement);
+    const next = links[Math.max(0, Math.min(links.length - 1, at < 0 ? 0 : at + by))];
+    if (next) next.focus();
+  };
+  document.addEventListener('keydown', (e) => {
+    if (e.ctrlKey || e.altKey || e.metaKey || e.target.closest?.('input, textarea, select')) return;
+    const go = went && places[e.key];
+    went = e.key === 'g';
+    if (go) { location.assign(go); return; }
+    if (e.key === 'j') step(1);
+    else if (e.key === 'k') step(-1);
+    else if (e.key === '?' && keys) keys.showModal();
+    else if (e.key === '/' && document.getElementById('q')) { e.preventDefault(); document.getElementById('q').focus(); }
+  });
 })();
