@@ -81,6 +81,7 @@ func holder(in instance.Instance) string {
 	return in.Claim.Role
 }
 
+// set notes which role holds the work of an instance, "" for none. The caller has the lock.
 func (c *claimed) set(id, role string) {
 	if before := c.roles[id]; before != "" {
 		c.gauge.WithLabelValues(before).Dec()
