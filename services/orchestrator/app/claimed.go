@@ -15,12 +15,12 @@ type claimed struct {
 	gauge *prometheus.GaugeVec
 
 	mu    sync.Mutex
-	roles map[string]string // the role that holds a claim, by instance
-	newer map[string]bool   // instances noted while the others are listed; nil: all are listed
+	roles holders
+	newer map[string]bool // instances noted while the others are listed; nil: all are listed
 }
 
 func newClaimed() *claimed {
-	return &claimed{roles: map[string]string{}, gauge: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "signalbox_work_claimed",
+	return &claimed{roles: holders{}, gauge: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "signalbox_work_claimed",
 		Help: "Work that agents hold, by role. Only the active orchestrator counts it; the others have 0."}, []string{"role"})}
 }
 
@@ -46,7 +46,7 @@ func (c *claimed) reset(newer map[string]bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for id := range c.roles {
-		c.set(id, "")
+		c.roles.set(c.gauge, id, "")
 	}
 	c.newer = newer
 }
@@ -57,7 +57,7 @@ func (c *claimed) take(held []instance.Instance) {
 	defer c.mu.Unlock()
 	for _, in := range held {
 		if !c.newer[in.ID] {
-			c.set(in.ID, holder(in))
+			c.roles.set(c.gauge, in.ID, holder(in))
 		}
 	}
 	c.newer = nil
@@ -70,7 +70,7 @@ func (c *claimed) note(in instance.Instance) {
 	if c.newer != nil {
 		c.newer[in.ID] = true
 	}
-	c.set(in.ID, holder(in))
+	c.roles.set(c.gauge, in.ID, holder(in))
 }
 
 // holder returns the role of the agent that holds the work, "" if none does.
@@ -81,14 +81,17 @@ func holder(in instance.Instance) string {
 	return in.Claim.Role
 }
 
-// set notes which role holds the work of an instance, "" for none. The caller has the lock.
-func (c *claimed) set(id, role string) {
-	if before := c.roles[id]; before != "" {
-		c.gauge.WithLabelValues(before).Dec()
-		delete(c.roles, id)
+// holders has the role that holds the work of an instance, by instance.
+type holders map[string]string
+
+// set notes which role holds the work of an instance, "" for none, and counts it.
+func (h holders) set(gauge *prometheus.GaugeVec, id, role string) {
+	if before := h[id]; before != "" {
+		gauge.WithLabelValues(before).Dec()
+		delete(h, id)
 	}
 	if role != "" {
-		c.roles[id] = role
-		c.gauge.WithLabelValues(role).Inc()
+		h[id] = role
+		gauge.WithLabelValues(role).Inc()
 	}
 }
