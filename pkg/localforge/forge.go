@@ -7,7 +7,7 @@
 //	local → rest, web → host → rules → store
 //	              └──→ bare (git)
 //
-// What is not in git is in a journal in the same directory. A change is on disk before
+// The rest is in a journal in the same directory. A change is on disk before
 // it is answered, so the forge may be killed at any time.
 package localforge
 

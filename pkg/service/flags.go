@@ -19,7 +19,7 @@ type Flags struct {
 	HTTPCert      string           `name:"http-cert" group:"Service" type:"existingfile" placeholder:"FILE" help:"Certificate of --http, in PEM: it is served by TLS. It is read again for each connection."`
 	HTTPKey       string           `name:"http-key" group:"Service" type:"existingfile" placeholder:"FILE" help:"Key of --http-cert."`
 	HTTPTokenFile string           `name:"http-token-file" group:"Service" type:"existingfile" placeholder:"FILE" help:"File of the token that /metrics wants, as a bearer token."`
-	HTTPPlain     bool             `name:"http-plain" group:"Service" help:"Serve --http beyond this machine without TLS or token, too: whoever reaches it reads the metrics."`
+	HTTPPlain     bool             `name:"http-plain" group:"Service" help:"Serve --http beyond this machine without TLS or token, too: anyone who reaches it reads the metrics."`
 	Grace         time.Duration    `name:"grace" group:"Service" default:"30s" help:"How long work under way may take to end after SIGINT or SIGTERM. A second signal ends the process at once."`
 	Config        kong.ConfigFlag  `name:"config" group:"Service" placeholder:"FILE" help:"YAML or JSON file of flag names and values. Flags and environment variables win over it."`
 	Healthcheck   bool             `name:"healthcheck" group:"Service" env:"-" help:"Ask the service already running at --http whether it is ready, and exit with 0 or 1."`

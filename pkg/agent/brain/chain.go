@@ -45,7 +45,7 @@ func (c Chain) Watch(ctx context.Context, a Assignment, w Watcher) (Outcome, err
 		why := strings.Join(strings.Fields(err.Error()), " ")
 		w.Progress("%s cannot work, %s goes on: %s", link.Name, c[i+1].Name, why)
 		output = fmt.Appendf(output, "\n[%s cannot work, %s goes on: %s]\n", link.Name, c[i+1].Name, why)
-		a.Warnings = append(slices.Clip(a.Warnings), fmt.Sprintf("%s could not go on; what it changed so far is in the work tree", link.Name))
+		a.Warnings = append(slices.Clip(a.Warnings), fmt.Sprintf("%s could not go on; its changes so far are in the work tree", link.Name))
 	}
 	return Outcome{}, fmt.Errorf("%w: a chain of no brains", ErrUnusable)
 }

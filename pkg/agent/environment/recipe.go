@@ -22,7 +22,7 @@ type Recipe struct {
 	Files   map[string]string // all that the fetch sees: content by path, relative to the root
 	Fetch   []string
 	Build   []string // nil: there is nothing to build
-	Needs   []string // programs that the fetch runs, besides that of the tool
+	Needs   []string // programs that the fetch runs, in addition to that of the tool
 	Lacks   string   // why nothing can be fetched, and what helps; empty: it can
 	Help    string   // ends the message of a fetch that fails; may be empty
 	Modules []string // directories of Node.js packages that the fetch makes, relative to the root

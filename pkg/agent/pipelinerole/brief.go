@@ -59,7 +59,7 @@ func (Brief) Work(_ context.Context, a work.Assignment) (work.Outcome, error) {
 	s.TestRequirement.Description = fmt.Sprintf("A test that fails without the change: %s", joined(a.Issue.Title))
 	switch text := a.Issue.Title + "\n" + a.Issue.Body; {
 	case failing.MatchString(text):
-		s.TestRequirement.Type, s.TestRequirement.Description = "existing", "The test that the report says fails"
+		s.TestRequirement.Type, s.TestRequirement.Description = "existing", "The test that fails by the report"
 	case passing.MatchString(text):
 		s.TestRequirement.Type, s.TestRequirement.Description = "existing", "The tests that the report wants to pass"
 	}
@@ -117,9 +117,9 @@ func survey(a work.Assignment, s *pipeline.Analysis) error {
 	plan, err := testrun.Detect(root.FS())
 	switch {
 	case errors.Is(err, testrun.ErrNoTests):
-		s.Patterns = append(s.Patterns, "There are no tests yet, and nothing says how they would be run.")
+		s.Patterns = append(s.Patterns, "There are no tests yet, and no way to run them is configured.")
 	case err != nil:
-		s.Patterns = append(s.Patterns, "How it is tested cannot be told: "+err.Error())
+		s.Patterns = append(s.Patterns, "The tests could not be found: "+err.Error())
 	default:
 		s.Patterns = append(s.Patterns, fmt.Sprintf("Tests are run by `%s` (%s).", plan.Command(), plan.Source))
 	}

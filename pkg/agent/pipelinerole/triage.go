@@ -40,7 +40,7 @@ func (Triage) Work(_ context.Context, a work.Assignment) (work.Outcome, error) {
 	}
 	if t.ShouldProceed && empty(a) {
 		r.Status, r.ConfidenceScore = instance.Blocked, 0
-		r.Summary = "the report says nothing beside its title: what happens, and what should?"
+		r.Summary = "the report is only a title: what happens, and what should?"
 	}
 	return wrote(r, "triage", t)
 }

@@ -46,20 +46,20 @@ func (a *App) With(d Document) *App {
 
 // Settings configures a role that works on code, in addition to the common flags.
 type Settings struct {
-	Brain     []string      `name:"brain" placeholder:"SPEC" sep:"none" help:"What it thinks with: exec:COMMAND, exec:PRESET, model:PROVIDER/NAME or rules; ROLE.STATE=SPEC for one state. May be repeated."`
-	Env       []string      `name:"brain-env" placeholder:"NAME" help:"Environment variable that brains may see, beside the usual ones; may be repeated."`
+	Brain     []string      `name:"brain" placeholder:"SPEC" sep:"none" help:"Brain of the role: exec:COMMAND, exec:PRESET, model:PROVIDER/NAME or rules; ROLE.STATE=SPEC for one state. May be repeated."`
+	Env       []string      `name:"brain-env" placeholder:"NAME" help:"Environment variable that brains may see, in addition to the usual ones; may be repeated."`
 	Wall      time.Duration `name:"brain-wall" default:"30m" help:"How long a brain that is a program may take for one piece of work."`
 	Idle      time.Duration `name:"brain-idle" default:"10m" help:"How long it may print nothing meanwhile."`
-	Duty      []string      `name:"duty" placeholder:"STATE=DUTY" sep:"none" help:"Deprecated: a state of a lifecycle says its work itself. Of one that does not: tests, checks (tests, lint and type checks), judges (changes are dropped), changes (success without one is a failure), accepts (runs the acceptance criteria); several between commas. May be repeated."`
+	Duty      []string      `name:"duty" placeholder:"STATE=DUTY" sep:"none" help:"Deprecated: a lifecycle lists the work of its states. For a state that lists none: tests, checks (tests, lint and type checks), judges (changes are dropped), changes (success without one is a failure), accepts (runs the acceptance criteria); several between commas. May be repeated."`
 	WorkDir   string        `name:"work-dir" type:"path" default:"~/.cache/signalbox/work" help:"Where copies of repositories and work trees are kept."`
 	Sandbox   string        `name:"sandbox" enum:"auto,bwrap,landlock,none" default:"auto" help:"How brains and tests are confined: auto takes bubblewrap where it works, else Landlock, else refuses; none gives them all rights of this user."`
 	Egress    []string      `name:"egress" placeholder:"HOST[:PORT]" help:"Host that brains and tests can reach from the sandbox, such as a registry of packages; port 443 by default. May be repeated."`
-	Read      []string      `name:"brain-read" type:"path" placeholder:"PATH" help:"File or directory that brains may read from the sandbox, beside the files their command names. May be repeated."`
+	Read      []string      `name:"brain-read" type:"path" placeholder:"PATH" help:"File or directory that brains may read from the sandbox, in addition to the files their command names. May be repeated."`
 	Limit     []string      `name:"limit" placeholder:"NAME=VALUE" help:"Limit of what a brain or test run may use: memory, disk, file-size (8GiB), processes, files (1000), cpu (1h). May be repeated."`
 	CommitAs  string        `name:"commit-as" placeholder:"WHO" help:"Author and committer of commits, as NAME <EMAIL>; Signalbox <signalbox@localhost> by default. The forge-side services need the same."`
 	StateFile string        `name:"state-file" placeholder:"PATH" default:"issue-state.json" help:"Where in its work tree a program finds the document of the lifecycle, if that has one. It is no part of the change."`
 	Prompts   string        `name:"prompts" type:"path" placeholder:"DIR" help:"Directory of templates of prompts, ROLE.tmpl and ROLE.STATE.tmpl, that win over those of the repository and the built-in ones."`
-	Presets   string        `name:"presets" type:"path" placeholder:"DIR" help:"Directory of presets for coding agents, NAME.yaml, beside the built-in ones, which they win over."`
+	Presets   string        `name:"presets" type:"path" placeholder:"DIR" help:"Directory of presets for coding agents, NAME.yaml. They win over built-in presets of the same name."`
 	Servers   string        `name:"mcp-servers" type:"path" placeholder:"FILE" help:"YAML file of MCP servers whose tools brains are given, by role."`
 	Workers   int           `name:"workers" default:"1" help:"Pieces of work at a time."`
 	Models

@@ -100,7 +100,7 @@ func TestPeopleAreAskedWhereADeveloperFindsNothingToChangeTwice(t *testing.T) {
 	job = e.job("developer", "fixing_issues")
 	job.Last = &instance.Result{Status: instance.Failure, Summary: err.Error()}
 	var people *agent.ErrEscalate
-	if _, err = e.do(job, saying(instance.Success)); !errors.As(err, &people) || !people.RequiresHuman || !strings.Contains(people.Reason, "It says: what I did") {
+	if _, err = e.do(job, saying(instance.Success)); !errors.As(err, &people) || !people.RequiresHuman || !strings.Contains(people.Reason, "Its words: what I did") {
 		t.Fatalf("then it ended with %v", err)
 	}
 	job.Escalations = []instance.Escalation{{Reason: people.Reason, RequiresHuman: true, Resolved: true, Resolution: "It is wrong for negative sums."}}

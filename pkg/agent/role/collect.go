@@ -44,7 +44,7 @@ func (s step) collect(ctx context.Context, out brain.Outcome, r instance.Result)
 // a failure. Where there is none, the word has to be said.
 func (s step) judged(out brain.Outcome, r instance.Result) (instance.Result, error) {
 	if len(r.Evidence) == 0 && !out.Declared && !out.Pauses() {
-		return r, fmt.Errorf("%s says nothing of how it judges: it has to state a result", s.job.Role)
+		return r, fmt.Errorf("%s gives no judgement: it has to state a result", s.job.Role)
 	}
 	for _, ev := range r.Evidence {
 		if ev.OK {
@@ -125,17 +125,17 @@ func (s step) unchanged(out brain.Outcome, r instance.Result) error {
 	case out.Pauses():
 		return nil
 	case answers && strings.TrimSpace(r.Summary) == "":
-		return fmt.Errorf("%s was asked and says nothing", s.job.Role)
+		return fmt.Errorf("%s was asked and gave no answer", s.job.Role)
 	case answers:
 		return nil
 	case s.untested():
-		s.job.Progress("no further change; what is there was not tested yet")
+		s.job.Progress("no further change; the current commit was not tested yet")
 		return nil
 	case s.mayBeFlake():
 		s.job.Progress("no further change; the tests that failed are run again")
 		return nil
 	case !out.Declared || s.asks.Change == workflow.ChangeRequired:
-		return fmt.Errorf("%s says it is done and %s%s", s.job.Role, leftNoChange, s.stillOpen())
+		return fmt.Errorf("%s reports success and %s%s", s.job.Role, leftNoChange, s.stillOpen())
 	}
 	return nil
 }

@@ -77,7 +77,7 @@ func (s step) prepareIn(ctx context.Context, store environment.Store, tree fs.FS
 			return fmt.Errorf("%w: prepare %s: %w", brain.ErrInfrastructure, r.Source, err)
 		}
 		if made && s.Sandbox.Mode() != sandbox.Bwrap {
-			s.job.Progress("what %s names is not isolated from the tests: %s", r.Source, s.Sandbox.Describe())
+			s.job.Progress("the servers of %s are not isolated from the tests: %s", r.Source, s.Sandbox.Describe())
 		}
 		p.layers = append(p.layers, l.In(dir))
 		for _, sentence := range r.Unfetched() {

@@ -60,7 +60,7 @@ func (s step) judgement(ctx context.Context, out brain.Outcome) instance.Result 
 	r.IssuesFound = append(slices.Clone(r.IssuesFound), refused...)
 	if s.asks.WritesCode() && r.Data != nil {
 		// Rules read variables: who writes the code is judged by the code alone.
-		s.job.Progress("dropped: data %s; who changes the code sets no variables", strings.Join(slices.Sorted(maps.Keys(r.Data)), ", "))
+		s.job.Progress("dropped: data %s; the writer of the code sets no variables", strings.Join(slices.Sorted(maps.Keys(r.Data)), ", "))
 		r.Data = nil
 	}
 	for _, n := range out.Notes {
@@ -130,7 +130,7 @@ func (s step) idle(ctx context.Context, out brain.Outcome) (brain.Outcome, error
 	if changed, err := s.changed(ctx); changed || err != nil {
 		return out, err
 	}
-	out.Escalate = &brain.Escalation{RequiresHuman: true, Reason: fmt.Sprintf("%sthe %s states twice that it is done, and changed nothing. It says: %s\n\n"+
+	out.Escalate = &brain.Escalation{RequiresHuman: true, Reason: fmt.Sprintf("%sthe %s states twice that it is done, and changed nothing. Its words: %s\n\n"+
 		"Cancel the work if that is right, or say what is wrong with the code as it is.", nothingToChange, s.job.Role, oneLine(out.Result.Summary))}
 	return out, nil
 }

@@ -106,7 +106,7 @@ func TestAnAnswerIsWorkToo(t *testing.T) {
 		head  bool
 	}{
 		"an answer in words":            {[4]string{"pipeline", "analyst", "writer", "Where is it?"}, answers(nil, said), "", false},
-		"no answer":                     {[4]string{"pipeline", "analyst", "writer", "Where is it?"}, answers(nil, quiet), "says nothing", false},
+		"no answer":                     {[4]string{"pipeline", "analyst", "writer", "Where is it?"}, answers(nil, quiet), "gave no answer", false},
 		"a change":                      {[4]string{"pipeline", "analyst", "writer", "Add it."}, writes(map[string]string{"a.sh": "x\n"}), "", true},
 		"a review worked in":            {[4]string{"story", "developer", "pushed", "Rename it."}, writes(map[string]string{"a.sh": "x\n"}), "", true},
 		"a review left undone":          {[4]string{"story", "developer", "pushed", "Rename it."}, answers(nil, said), "left no change", false},

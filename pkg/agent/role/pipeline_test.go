@@ -37,7 +37,7 @@ func TestWhatTheAnalysisForbidsDoesNotLeaveTheTree(t *testing.T) {
 	w := newEnv(t, map[string]string{"go.mod": "module x\n"})
 	job := w.inPipeline("writer", "writer", spares)
 	r, err := w.do(job, writes(map[string]string{"a.go": "package a\n", "go.mod": "module y\n", "docs/a.md": "x"}))
-	if err == nil || r.Head != "" || len(r.Sections) != 0 || len(r.IssuesFound) != 2 || !strings.Contains(err.Error(), "go.mod: the analysis says “Don't touch go.mod”") || !strings.Contains(err.Error(), "docs/a.md") {
+	if err == nil || r.Head != "" || len(r.Sections) != 0 || len(r.IssuesFound) != 2 || !strings.Contains(err.Error(), "go.mod: the analysis forbids “Don't touch go.mod”") || !strings.Contains(err.Error(), "docs/a.md") {
 		t.Errorf("it ended with %+v, %v", r, err)
 	}
 	r, err = w.do(job, writes(map[string]string{"a.go": "package a\n", "a_test.go": "package a\n"}))

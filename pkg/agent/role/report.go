@@ -63,7 +63,7 @@ func needsOthers(out brain.Outcome, r instance.Result, err error) error {
 	if out.GivesBack != "" {
 		back := &agent.ErrGiveBack{Reason: printable(out.GivesBack), Head: r.Head, Bundle: r.Bundle, Sections: r.Sections}
 		if err != nil {
-			back.Reason += "; what it left is lost: " + err.Error()
+			back.Reason += "; its changes are lost:  " + err.Error()
 		}
 		return back
 	}
@@ -78,7 +78,7 @@ func needsOthers(out brain.Outcome, r instance.Result, err error) error {
 	if e.RequiresHuman {
 		word.Head, word.Bundle, word.Sections = r.Head, r.Bundle, r.Sections
 		if err != nil && !agent.NeedsOthers(err) { // nothing else will say so
-			word.Reason += "\n\nWhat it left is lost: " + err.Error()
+			word.Reason += "\n\nIts changes are lost:  " + err.Error()
 		}
 	}
 	return word

@@ -37,7 +37,7 @@ func All() []Role {
 		{"reviewer", "Judges the changes of the pipeline.", true},
 		{"solution-validator", "Judges how tasks are to be gone about.", false},
 		{"tester", "Writes tests; runs and judges those of the repository.", false},
-		{"triage", "Says which issues the pipeline takes up.", true},
+		{"triage", "Decides which issues the pipeline takes up.", true},
 		{"writer", "Writes the changes of the pipeline.", true},
 	}
 }

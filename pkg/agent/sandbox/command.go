@@ -23,7 +23,7 @@ type Command struct {
 	Grace time.Duration // from INT to TERM and from TERM to KILL; 0: 5 s
 
 	MaxOutput int          // bytes of output kept; 0: 1 MiB
-	Stdout    io.Writer    // gets all of standard output as it comes, besides Output; may be nil
+	Stdout    io.Writer    // gets all of standard output as it comes, in addition to Output; may be nil
 	Stderr    io.Writer    // the same of standard error; never written to at the same time as Stdout
 	Line      func(string) // called for every line printed, in order, long ones cut; must return soon; may be nil
 

@@ -95,7 +95,7 @@ func optional(path string) []string {
 }
 
 // toolchain returns the paths that programs on PATH and the usual builders read. Of
-// a home it has programs and their libraries only, since credentials lie beside
+// a home it has programs and their libraries only, since credentials lie next to
 // them.
 func (c Command) toolchain() []string {
 	home := filepath.Clean(lookup(c.Env, "HOME"))
@@ -108,7 +108,7 @@ func (c Command) toolchain() []string {
 			paths = append(paths, root) // a shim calls the programs of its version manager
 			continue
 		}
-		// A program's libraries lie beside its bin directory, except in a home.
+		// A program's libraries lie next to its bin directory, except in a home.
 		prefix := filepath.Dir(dir)
 		if filepath.Base(dir) == "bin" && filepath.Dir(prefix) != home && !within(home, prefix) && !Forbidden(prefix) && !repository(prefix) {
 			dir = prefix

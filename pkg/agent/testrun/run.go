@@ -142,7 +142,7 @@ func judge(ev instance.Evidence, res sandbox.Result, r report, out string) insta
 	case res.OK() && len(ev.Failed) > 0:
 		ev.Output = "exit code 0, yet tests are reported as failing\n" + telling
 	case res.OK() && !r.counted && saysFailed.MatchString(out):
-		ev.Output = "exit code 0, yet the output says that tests fail\n" + telling
+		ev.Output = "exit code 0, yet the output reports failing tests\n" + telling
 	case r.counted && r.passed == 0 && len(ev.Failed) == 0:
 		ev.Output = nothing + "no test ran\n" + telling
 	case !res.OK():

@@ -173,7 +173,7 @@ func TestRunOfAConfiguredCommand(t *testing.T) {
 		"hides a failing test":      {"printf 'FAILED a.py::x - boom\\n1 failed, 2 passed in 0.10s\\n'; true", false, true, 0, "exit code 0, yet tests are reported as failing"},
 		"finds nothing to test":     {"echo 'no tests ran in 0.00s'", false, true, 0, "nothing was tested"},
 		"does not end":              {"echo started; sleep 60", false, true, -1, "stopped after 200ms (wall time limit)"},
-		"is believed for its words": {"echo '3 tests run, 1 failed'; echo '1 failed'", false, true, 0, "exit code 0, yet the output says that tests fail"},
+		"is believed for its words": {"echo '3 tests run, 1 failed'; echo '1 failed'", false, true, 0, "exit code 0, yet the output reports failing tests"},
 		"says that none failed":     {"echo '0 failed, 3 passed'; echo 'Failed: 0'", true, true, 0, ""},
 		"links in its output":       {`printf '\033]8;;file://a\033\\name\033]8;;\033\\ and \033]0;title\007more'; exit 1`, false, true, 1, "name and more"},
 		"prints colours and dirs":   {`printf '\033[31mred\033[0m %s/a.txt\n' "$PWD"; exit 1`, false, true, 1, "red a.txt"},

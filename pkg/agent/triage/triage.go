@@ -137,7 +137,7 @@ func KindOf(title, body string, labels []string) (kind, reason string) {
 	}
 	for _, s := range signs {
 		if said := s.titles.FindString(title); said != "" {
-			return s.kind, "its title says " + quoted(strings.TrimSpace(said))
+			return s.kind, "its title has " + quoted(strings.TrimSpace(said))
 		}
 	}
 	if said := trace.FindString(body); said != "" {

@@ -105,7 +105,7 @@ func (s *Shape) deleted(changes []rawChange, files int) {
 	s.Ask = n >= mostDeleted && 100*n >= mostShare*files
 }
 
-// collisions finds new paths that a file system which ignores case cannot hold beside others.
+// collisions finds new paths that a file system which ignores case cannot hold next to others.
 func collisions(changes []rawChange, now []string) (found []string) {
 	there := map[string][]string{} // by the folded path of a file or directory
 	for _, name := range now {

@@ -28,7 +28,7 @@ func Broken(a work.Assignment, files []work.FileChange) []string {
 	for _, said := range OfAssignment(a).Analysis.MustNotDo {
 		for _, f := range files {
 			if Forbids(said, f) {
-				found = append(found, fmt.Sprintf("%s: the analysis says “%s”", f.Path, strings.TrimSpace(said)))
+				found = append(found, fmt.Sprintf("%s: the analysis forbids “%s”", f.Path, strings.TrimSpace(said)))
 			}
 		}
 	}

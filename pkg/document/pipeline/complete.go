@@ -111,7 +111,7 @@ func (c completion) analysis(s Analysis) error {
 	case s.Brief == "":
 		return fmt.Errorf("%w: analysis.brief is missing", ErrInvalid)
 	case vague && c.wrote["test_requirement"] != nil:
-		return fmt.Errorf("%w: analysis.test_requirement asks for a test and says neither where nor what of", ErrInvalid)
+		return fmt.Errorf("%w: analysis.test_requirement asks for a test and names neither its place nor its subject", ErrInvalid)
 	case vague:
 		t.Description = "a test that fails without the change"
 	}

@@ -37,7 +37,7 @@ type Opened struct {
 	Vars       map[string]string
 	After      []string
 	Parent     string
-	Bundles    []Bundle // beside Bundle
+	Bundles    []Bundle // in addition to Bundle
 }
 
 func (e Opened) apply(in *Instance, c Commit) {

@@ -7,7 +7,7 @@ import (
 )
 
 // Page is the definition as a page of documentation, in Markdown: its table,
-// its rules and its diagram. The drawing it shows is SVG's, as NAME.svg beside it.
+// its rules and its diagram. The drawing it shows is SVG's, as NAME.svg next to it.
 func Page(d *Definition) string {
 	var p page
 	p.line("<!-- Generated from the definition: change that, then run go test ./pkg/engine/workflow -update. -->")

@@ -40,7 +40,7 @@ type Verb struct {
 func Verbs() []Verb {
 	return []Verb{
 		{Answer, "[Q1:] TEXT", "answers a question, or what was put to people; the lines below belong to it", "write"},
-		{Approve, "[WORDS]", "says yes to what waits for it", "write"},
+		{Approve, "[WORDS]", "approves an issue that waits for approval", "write"},
 		{Retry, "[REASON]", "gives the work out once more", "write"},
 		{Pause, "[REASON]", "keeps the work from being given out", "write"},
 		{Resume, "[REASON]", "lets it go on", "write"},
@@ -50,9 +50,9 @@ func Verbs() []Verb {
 		{Merge, "", "has the pull request merged at its present commit, once every gate passes", "write"},
 		{Rebase, "", "brings what its base has more into the pull request, by a merge: nothing is forced", "write"},
 		{Budget, "+5usd", "lets the work cost more: dollars, also as +5, or tokens as +200000tokens", "maintain"},
-		{Plan, "", "says what was found out, what was done, and what the result has to pass", "read"},
-		{Status, "", "says where it is, and what it has cost", "read"},
-		{Explain, "", "says why it does not move, and what would move it", "read"},
+		{Plan, "", "shows the findings, the steps and the criteria of the result", "read"},
+		{Status, "", "shows the state and the cost", "read"},
+		{Explain, "", "explains why it does not move, and what would move it", "read"},
 		{Help, "", "lists the commands", "read"},
 	}
 }

@@ -25,8 +25,8 @@ import (
 type Settings struct {
 	Forge    github.Flags `embed:"" prefix:"forge-"`
 	Repo     []string     `name:"repo" placeholder:"OWNER/NAME" required:"" help:"Repository to work on: OWNER/NAME, a pattern such as acme/web-*, or installed: all that the App is installed on; !OWNER/NAME leaves out. May be repeated. Work on all others is refused."`
-	Protect  []string     `name:"protect" placeholder:"PATTERN" help:"Paths that no push may change, as git's globs, beside those that a forge runs or reads as rules. May be repeated."`
-	CommitAs string       `name:"commit-as" placeholder:"WHO" help:"Author and committer of commits, as NAME <EMAIL>, beside Signalbox <signalbox@localhost>; by default the App's bot, if there is an App. The agents need the same."`
+	Protect  []string     `name:"protect" placeholder:"PATTERN" help:"Paths that no push may change, as git's globs, in addition to those that a forge runs or reads as rules. May be repeated."`
+	CommitAs string       `name:"commit-as" placeholder:"WHO" help:"Author and committer of commits, as NAME <EMAIL>, in addition to Signalbox <signalbox@localhost>; by default the App's bot, if there is an App. The agents need the same."`
 	WorkDir  string       `name:"work-dir" type:"path" default:"~/.cache/signalbox/work" help:"Where copies of repositories are kept."`
 
 	Observer agent.Observer `kong:"-"`

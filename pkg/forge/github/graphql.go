@@ -25,7 +25,7 @@ type graphqlError struct {
 func (c *Client) graphql(ctx context.Context, what, query string, variables map[string]any, into any) error {
 	path := "graphql"
 	if strings.HasSuffix(c.api.BaseURL.Path, "/api/v3/") {
-		path = "../graphql" // an Enterprise Server has it beside REST
+		path = "../graphql" // an Enterprise Server has it next to REST
 	}
 	r, err := c.api.NewRequest(http.MethodPost, path, map[string]any{"query": query, "variables": variables})
 	if err != nil {

@@ -19,12 +19,12 @@ func Needs() []Need {
 		{"contents", "write", "agents and the shepherd: branches, commits, merges; the gateway: the repository's configuration", false},
 		{"issues", "write", "the gateway and the PM: issues, comments, labels", false},
 		{"pull_requests", "write", "the PM and the shepherd: pull requests, reviews, threads", false},
-		{"checks", "write", "the shepherd and the gateway: the checks of a commit; what Signalbox finds there itself", false},
+		{"checks", "write", "the shepherd and the gateway: the checks of a commit; Signalbox's own findings on it", false},
 		{"statuses", "read", "the shepherd: commit statuses of older CI", false},
 		{"actions", "read", "the shepherd: logs of failed jobs", true},
 		{"administration", "read", "the shepherd: classic branch protection; rulesets are read without it", true},
 		{"merge_queues", "write", "the shepherd: putting pull requests in the merge queue, where a branch has one", true},
-		{"members", "read", "the gateway: who is a member of the organisation", true},
+		{"members", "read", "the gateway: the members of the organisation", true},
 	}
 }
 

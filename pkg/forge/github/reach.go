@@ -58,7 +58,7 @@ func (f Flags) Now(ctx context.Context) (time.Time, error) {
 	_ = answer.Body.Close()
 	at, err := http.ParseTime(answer.Header.Get("Date"))
 	if err != nil {
-		return at, fmt.Errorf("github: the answer says no time: %w", err)
+		return at, fmt.Errorf("github: the answer has no time: %w", err)
 	}
 	return at, nil
 }

@@ -227,7 +227,7 @@ func (c *Client) LabelSetter(ctx context.Context, repo string, number int, label
 		}
 	}
 	if setter == "" {
-		return "", fmt.Errorf("github: who labelled %s#%d %q: %w", repo, number, label, forge.ErrNotFound)
+		return "", fmt.Errorf("github: find the person that labelled %s#%d %q: %w", repo, number, label, forge.ErrNotFound)
 	}
 	return setter, nil
 }

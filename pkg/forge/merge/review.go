@@ -65,7 +65,7 @@ func (in assessment) approval(r Review) (Verdict, string) {
 		}
 	}
 	if r.By.canWrite() == Unknown {
-		return Unknown, "approved; what they may do is not known"
+		return Unknown, "approved; their permissions are not known"
 	}
 	return Pass, "approved " + short(r.Commit)
 }

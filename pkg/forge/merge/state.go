@@ -90,7 +90,7 @@ func (in assessment) mergeable() Gate {
 		}
 		return gate(GateMergeable, Pending, reason, in.s.BaseRef).with(by)
 	}
-	return gate(GateMergeable, Unknown, "its state %q tells nothing", state).with(by)
+	return gate(GateMergeable, Unknown, "its state %q is not known", state).with(by)
 }
 
 // fresh goes by our own count where there is a rule. It goes by the forge's word where the

@@ -61,7 +61,7 @@ func TestMergeable(t *testing.T) {
 		{"a conflict in one of the two words fails", state(&no, "unknown"), nil, merge.Fail, "conflicts"},
 		{"and in the other", state(nil, "dirty"), nil, merge.Fail, "conflicts"},
 		{"null is neither true nor false", state(nil, "unknown"), nil, merge.Unknown, "being computed"},
-		{"true without a state is not known", state(&yes, "unknown"), nil, merge.Unknown, "tells nothing"},
+		{"true without a state is not known", state(&yes, "unknown"), nil, merge.Unknown, "is not known"},
 		{"a state of tomorrow is not known", state(&yes, "vetoed"), nil, merge.Unknown, "vetoed"},
 		{"blocked is waited for", state(&yes, "blocked"), nil, merge.Pending, "a rule of main blocks it"},
 		{"blocked names the rules that may", func(s *merge.Snapshot) {

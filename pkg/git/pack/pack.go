@@ -119,7 +119,7 @@ func object(in *bufio.Reader) (int64, error) {
 func inflate(content io.Reader, size int64) error {
 	n, err := io.Copy(io.Discard, io.LimitReader(content, size+1))
 	if err == nil && n != size {
-		err = fmt.Errorf("%w: an object is not of the %d bytes that it says", ErrFormat, size)
+		err = fmt.Errorf("%w: an object does not have the %d bytes that its header states", ErrFormat, size)
 	}
 	if err != nil {
 		return short(err)

@@ -1,4 +1,4 @@
-// Package store keeps what the local forge knows besides its git repositories:
+// Package store keeps what the local forge knows in addition to its git repositories:
 // accounts, issues, pull requests and the rows that belong to them. A journal makes
 // them durable.
 package store

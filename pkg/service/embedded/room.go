@@ -53,7 +53,7 @@ func (s *Server) AwaitStop(ctx context.Context, log *slog.Logger) error {
 		return nil
 	case <-s.stop.closed:
 	}
-	log.Error("the disk of the log is full: make room; this ends as soon as there is some, and goes on when it is started again", "dir", s.dir)
+	log.Error("the disk of the log is full: make room; this process then ends, and goes on when it is started again", "dir", s.dir)
 	for !hasRoom(s.dir) {
 		select {
 		case <-ctx.Done():

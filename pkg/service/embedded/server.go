@@ -120,7 +120,7 @@ func start(c Config, stop *stop) (*server.Server, error) {
 	if !s.ReadyForConnections(readyTimeout) || !s.JetStreamEnabled() {
 		s.Shutdown()
 		s.WaitForShutdown()
-		return nil, errors.New("did not start; its log says why")
+		return nil, errors.New("did not start; its log has the reason")
 	}
 	return s, nil
 }

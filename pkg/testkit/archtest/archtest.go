@@ -41,6 +41,7 @@ var rules = map[string]func(*tree) []Violation{
 	"servers":     servers,
 	"services":    services,
 	"size":        sizes,
+	"texts":       texts,
 	"unsafe":      unsafe,
 	"walls":       group,
 	"words":       words,

@@ -11,12 +11,15 @@ import (
 // phraseFile has the number of uses of each phrase in comments. The numbers only fall.
 const phraseFile = "pkg/testkit/archtest/phrases.txt"
 
-// phrases are ruled out in the pages, and counted in comments.
-var phrases = []struct {
+// A phrase is a way to write that CONTRIBUTING.md rules out.
+type phrase struct {
 	name    string
 	pattern *regexp.Regexp
 	remedy  string
-}{
+}
+
+// phrases are ruled out in the pages, and counted in comments.
+var phrases = []phrase{
 	{"clause", regexp.MustCompile(`(?:^|\n\n|[.:;!?]\s|\|\s)(?:What|Who|Whatever|Whoever)\s[^?.:;|]*(?:[.:;|]|$)`), "the subject is a clause: begin with a noun"},
 	{"told", regexp.MustCompile(`(?i)\b(?:told|hears|learns|learnt)\b`), "name the act: gets, is given, reports, asks"},
 	{"of-which", regexp.MustCompile(`(?i)\bof\s+which\b`), "make it two sentences, or use whose"},

@@ -19,6 +19,7 @@ type tree struct {
 	budgets []budget
 	phrases []budget          // uses of phrases in comments
 	pages   map[string]string // the prose of documents
+	texts   []text            // what is embedded for people to read
 }
 
 type file struct {
@@ -64,7 +65,10 @@ func load(fsys fs.FS, module string) (*tree, error) {
 	if t.phrases, err = readBudgets(fsys, phraseFile); err != nil {
 		return nil, err
 	}
-	t.pages, err = readPages(fsys)
+	if t.pages, err = readPages(fsys); err != nil {
+		return nil, err
+	}
+	t.texts, err = readTexts(fsys)
 	return t, err
 }
 

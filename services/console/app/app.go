@@ -34,10 +34,10 @@ type App struct {
 // Settings configures the console, in addition to the common flags.
 type Settings struct {
 	Listen   string        `name:"listen" default:"127.0.0.1:4280" placeholder:"HOST:PORT" help:"Where the pages are served; ${default} by default, or a free port if that is taken."`
-	Names    []string      `name:"listen-name" placeholder:"NAME" help:"Name that browsers reach --listen by, beside localhost and IP addresses. May be repeated."`
+	Names    []string      `name:"listen-name" placeholder:"NAME" help:"Name that browsers reach --listen by, in addition to localhost and IP addresses. May be repeated."`
 	Cert     string        `name:"listen-cert" type:"existingfile" placeholder:"FILE" help:"Certificate of --listen, in PEM: it is served by TLS. It is read again for each connection."`
 	Key      string        `name:"listen-key" type:"existingfile" placeholder:"FILE" help:"Key of --listen-cert."`
-	Plain    bool          `name:"listen-plain" help:"Serve --listen beyond this machine without TLS, too, as behind a proxy: whoever reads the network can act as you."`
+	Plain    bool          `name:"listen-plain" help:"Serve --listen beyond this machine without TLS, too, as behind a proxy: anyone who reads the network can act as you."`
 	LinkFile string        `name:"link-file" type:"path" placeholder:"FILE" help:"File that always has a link that signs in once: a used or old one is replaced. Only this user can read it."`
 	Session  time.Duration `name:"session" default:"12h" help:"How long a browser stays signed in."`
 }

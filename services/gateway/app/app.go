@@ -41,7 +41,7 @@ type Settings struct {
 	Repo     []string     `name:"repo" placeholder:"OWNER/NAME" required:"" help:"Repository to watch: OWNER/NAME, a pattern such as acme/web-*, or installed: all that the App is installed on; !OWNER/NAME leaves out. May be repeated."`
 	Workflow string       `name:"workflow" default:"issue" help:"Lifecycle that new issues open with."`
 	// Lifecycles are those that a repository may choose for its issues in addition to Workflow.
-	Lifecycles []string `name:"repo-workflow" placeholder:"NAME" help:"Lifecycle that the configuration of a repository may choose for its new issues, beside --workflow; * permits all. May be repeated."`
+	Lifecycles []string `name:"repo-workflow" placeholder:"NAME" help:"Lifecycle that the configuration of a repository may choose for its new issues, in addition to --workflow; * permits all. May be repeated."`
 	Label      string   `name:"label" help:"Take up only issues with this label; empty: all that are reported from now on."`
 	All        bool     `name:"all" help:"Take up the issues, too, that were open before the repository was first watched. Without it they need a label."`
 	Intake

@@ -22,7 +22,7 @@ import (
 
 // Commands says by which word commands are given in comments, and by whom.
 type Commands struct {
-	Command string            `name:"command" default:"signalbox" placeholder:"WORD" help:"What commands in comments begin with, after a slash: /signalbox status. Empty: there are none."`
+	Command string            `name:"command" default:"signalbox" placeholder:"WORD" help:"Name of commands in comments, after a slash: /signalbox status. Empty: there are none."`
 	WhoMay  map[string]string `name:"who-may" mapsep:"," placeholder:"VERB=ROLE,…" help:"The permission on the repository that a command takes, where it is another than by default: anyone, read, triage, write, maintain or admin."`
 }
 

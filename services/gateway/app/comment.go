@@ -75,7 +75,7 @@ func (p *poller) comment(ctx context.Context, issue forge.Issue, asks string, c 
 		seen.Instance = Name(p.repo, issue.Number)
 	}
 	if !seen.Counts {
-		p.refuse("comment", c.Author.Login, fmt.Sprintf("%s: %s has the permission %s, and being heard takes %s", seen.Instance, c.Author.Login,
+		p.refuse("comment", c.Author.Login, fmt.Sprintf("%s: %s has the permission %s, and comments need %s", seen.Instance, c.Author.Login,
 			seen.Permission, p.intake.Hear))
 	}
 	if seen.Remark {
@@ -127,7 +127,7 @@ func (p *poller) warnOfOwn(issue forge.Issue, c forge.Comment, self string) {
 		return
 	}
 	p.told.Do(func() {
-		p.log.Warn("comments of the token's own account are not heard: give the gateway a GitHub App, or the token of an account of its own",
+		p.log.Warn("comments of the token's own account are ignored: give the gateway a GitHub App, or the token of an account of its own",
 			"account", self, "instance", Name(p.repo, issue.Number), "url", c.URL)
 	})
 }

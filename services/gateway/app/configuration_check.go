@@ -67,7 +67,7 @@ func (c *configurations) check(commit string, wrong bool) forge.NewCheckRun {
 	if c.read.never {
 		run.Summary = "No new issue is taken up until it is right. "
 	}
-	run.Summary += "`signalbox config check FILE` says whether a file is right."
+	run.Summary += "`signalbox config check FILE` checks a file."
 	_, path, _ := strings.Cut(c.read.wrongFile.File, ":")
 	run.Annotations = annotations(path, c.read.wrong)
 	return run

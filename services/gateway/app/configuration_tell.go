@@ -42,7 +42,7 @@ func (t *tellings) poll(ctx context.Context) error {
 	err = t.say(ctx, forgeside.CommentRequest{Repo: t.configs.repo, Number: next.Number, Instance: next.Instance, Key: wrongKey,
 		Body: rules.Misconfigured(next.Problem)})
 	if errors.Is(err, forge.ErrInvalid) {
-		t.configs.log.Warn("people are not told that the configuration is wrong", "instance", next.Instance, "error", err)
+		t.configs.log.Warn("people are not notified that the configuration is wrong", "instance", next.Instance, "error", err)
 		err = nil
 	}
 	if err != nil {
@@ -58,7 +58,7 @@ const tellWithin = 5 * time.Second
 // the next poll of tellings does it.
 func (p *poller) tell(ctx context.Context, number int, name string, config inForce) {
 	if err := p.configs.told(ctx, untold{number, name, config.problem}, config.wrongHash); err != nil {
-		p.log.Warn("people may be told twice that the configuration is wrong", "error", err)
+		p.log.Warn("people may be notified twice that the configuration is wrong", "error", err)
 	}
 	if p.wrong == nil {
 		return
@@ -66,7 +66,7 @@ func (p *poller) tell(ctx context.Context, number int, name string, config inFor
 	within, cancel := context.WithTimeout(ctx, tellWithin)
 	defer cancel()
 	if err := p.wrong.poll(within); err != nil {
-		p.log.Info("people are not told yet that the configuration is wrong", "instance", name, "error", err)
+		p.log.Info("people are not notified yet that the configuration is wrong", "instance", name, "error", err)
 	}
 }
 

@@ -185,7 +185,7 @@ func (p *poller) tellUnheeded(ctx context.Context, number int, name string, unhe
 		err := p.say(within, forgeside.CommentRequest{Repo: p.repo, Number: number, Instance: name, Key: "unheeded-" + hex.EncodeToString(sum[:6]),
 			Body: rules.Unheeded(unheeded)})
 		if err != nil && !errors.Is(err, forge.ErrInvalid) {
-			p.log.Info("people are not told yet that named issues hold nothing", "instance", name, "error", err)
+			p.log.Info("people are not notified yet that named issues hold nothing", "instance", name, "error", err)
 			return
 		}
 	}

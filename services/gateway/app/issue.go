@@ -230,7 +230,7 @@ func (p *poller) edited(ctx context.Context, issue forge.Issue, next *cursor) er
 		}
 		if err == nil && (e.Counts || p.spend(next, "remark", issue.Author.Login, e.Permission)) {
 			if !e.Counts {
-				p.refuse("edit", issue.Author.Login, fmt.Sprintf("%s: %s, or who edited it, has the permission %s or is not known, and being heard takes %s", name,
+				p.refuse("edit", issue.Author.Login, fmt.Sprintf("%s: %s, or who edited it, has the permission %s or is not known, and comments need %s", name,
 					issue.Author.Login, e.Permission, p.intake.Hear))
 			}
 			_, err = send(ctx, p.client, p.log, e)

@@ -141,7 +141,7 @@ func (o order) signal(ctx context.Context, cmd command.Command, name, body strin
 	if err != nil || reply.GetDuplicate() || after.GetState() != before.GetState() || after.GetIteration() != before.GetIteration() {
 		return err
 	}
-	return refuse("is kept, but %s does not move by it; %s says what would", before.GetState(), o.hint(command.Explain))
+	return refuse("is kept, but %s does not move by it; %s shows what would", before.GetState(), o.hint(command.Explain))
 }
 
 // signalWith sends a signal with data, in addition to its place and the person's permission.
@@ -201,7 +201,7 @@ func (o order) answer(ctx context.Context, cmd command.Command) error {
 	case held && !asked:
 		return o.do(ctx, cmd, subject.Resolve, &pb.Command{Action: &pb.Command_Resolve{Resolve: &pb.Resolve{Text: cmd.Words}}})
 	case in.GetKind() != string(workflow.Wait):
-		return refuse("finds nothing that waits for an answer: it is in %s, where %s works; an ordinary comment is kept for whoever is next",
+		return refuse("finds nothing that waits for an answer: it is in %s, where %s works; an ordinary comment is kept for the next role",
 			in.GetState(), in.GetOwner())
 	case question > 0 && !asked:
 		var numbers []string

@@ -213,7 +213,7 @@ func (p *pulls) refuseEdit(c forge.Comment, permission string) {
 		p.refused.WithLabelValues(p.repo, what).Inc()
 	}
 	p.log.Info("not taken", "what", what, "who", c.Author.Login, "why",
-		fmt.Sprintf("%s: %s, or who edited it, has the permission %s or is not known, and being heard takes %s", c.URL, c.Author.Login, permission, p.hear))
+		fmt.Sprintf("%s: %s, or who edited it, has the permission %s or is not known, and comments need %s", c.URL, c.Author.Login, permission, p.hear))
 }
 
 // learn signals facts to the instances whose pull requests they are of. It asks the forge

@@ -244,7 +244,7 @@ func (d *deliveries) assign(n int, c change.Change, wanted tasks) (result string
 	case !c.Matters():
 		return resultUnheard
 	case c.Repositories != nil:
-		d.log.Info("the forge says that repositories have changed", "event", c.Event, "action", c.Action, "repos", c.Repositories.Names,
+		d.log.Info("the forge reports that repositories have changed", "event", c.Event, "action", c.Action, "repos", c.Repositories.Names,
 			"was", c.Repositories.Was)
 		d.watched.ask()
 	case !watched:

@@ -28,7 +28,7 @@ import (
 // Webhook is the flags of the server that the forge's webhooks deliver to.
 type Webhook struct {
 	Addr       string `name:"webhook" placeholder:"HOST:PORT" help:"Take deliveries of the forge's webhooks here; the forge then is asked for changes less often. Empty: it is asked only."`
-	Secret     string `name:"webhook-secret" env:"SIGNALBOX_WEBHOOK_SECRET,GITHUB_APP_WEBHOOK_SECRET,GITHUB_WEBHOOK_SECRET" placeholder:"SECRET" help:"What deliveries are signed with; better given by file or environment than on the command line."`
+	Secret     string `name:"webhook-secret" env:"SIGNALBOX_WEBHOOK_SECRET,GITHUB_APP_WEBHOOK_SECRET,GITHUB_WEBHOOK_SECRET" placeholder:"SECRET" help:"Secret that signs deliveries; better given by file or environment than on the command line."`
 	SecretFile string `name:"webhook-secret-file" type:"existingfile" placeholder:"FILE" help:"File of the secrets, one a line, each of them valid, so that one can be replaced. It is read again for each delivery."`
 	Cert       string `name:"webhook-cert" type:"existingfile" placeholder:"FILE" help:"Certificate of --webhook, in PEM: it is served by TLS. It is read again for each connection."`
 	Key        string `name:"webhook-key" type:"existingfile" placeholder:"FILE" help:"Key of --webhook-cert."`

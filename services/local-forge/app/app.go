@@ -29,7 +29,7 @@ type Settings struct {
 	Names       []string `name:"listen-name" placeholder:"NAME" help:"Name that clients reach --listen by, in addition to localhost and IP addresses. May be repeated."`
 	Cert        string   `name:"listen-cert" type:"existingfile" placeholder:"FILE" help:"Certificate of --listen, in PEM: it is served by TLS. It is read again for each connection."`
 	Key         string   `name:"listen-key" type:"existingfile" placeholder:"FILE" help:"Key of --listen-cert."`
-	Plain       bool     `name:"listen-plain" help:"Serve --listen beyond this machine without TLS, too: whoever reads the network reads tokens and code."`
+	Plain       bool     `name:"listen-plain" help:"Serve --listen beyond this machine without TLS, too: anyone who reads the network reads tokens and code."`
 	Repo        []string `name:"repo" placeholder:"OWNER/NAME" help:"Repository to make if it does not exist: an empty one, to push to. May be repeated."`
 	TokenFile   string   `name:"forge-token-file" type:"existingfile" required:"" placeholder:"FILE" help:"File of the token that the services sign in with."`
 	Person      string   `name:"person" default:"ann" placeholder:"LOGIN" help:"Login of the person who administers the repositories; ${default} by default."`
@@ -95,7 +95,7 @@ func (s Settings) users() ([]localforge.User, error) {
 	case s.Person == bot:
 		return nil, service.Usagef("--person %s: that is the login of the services; take another", bot)
 	case person == services:
-		return nil, service.Usagef("--person-token-file: it is the services' token; whoever has it is taken for them: take another")
+		return nil, service.Usagef("--person-token-file: it is the services' token, and its holder counts as a service: take another")
 	}
 	return []localforge.User{
 		{Login: bot, Token: services, Type: "Bot", Permission: "write"},

@@ -34,16 +34,16 @@ type App struct {
 
 // Settings are the orchestrator's flags in addition to the common ones.
 type Settings struct {
-	WorkflowDir string        `name:"workflow-dir" type:"existingdir" placeholder:"DIR" help:"Directory of lifecycles of your own, beside the built-in ones."`
-	Watermark   string        `name:"watermark" type:"path" placeholder:"FILE" help:"File that remembers which log this was and how far it went, best on another disk; empty keeps it beside the log."`
+	WorkflowDir string        `name:"workflow-dir" type:"existingdir" placeholder:"DIR" help:"Directory of lifecycles of your own, in addition to the built-in ones."`
+	Watermark   string        `name:"watermark" type:"path" placeholder:"FILE" help:"File that remembers which log this was and how far it went, best on another disk; empty keeps it next to the log."`
 	Replicas    int           `name:"replicas" default:"1" help:"Copies of the log in a NATS cluster, when it is made."`
-	Sync        time.Duration `name:"sync" default:"0s" help:"How often the NATS server flushes to disk, as it was told itself: says how appends are sent, together when each is flushed (0), else one by one. It changes nothing at the server."`
+	Sync        time.Duration `name:"sync" default:"0s" help:"How often the NATS server flushes to disk, as it is configured itself. It decides how appends are sent: together when each is flushed (0), else one by one. It changes nothing at the server."`
 	StandBy     bool          `name:"stand-by" default:"true" negatable:"" help:"Stand by while another orchestrator answers, and go on when it is gone; else all answer."`
 	Verify      bool          `name:"verify" help:"Read the whole log before the start and check every chain, even if there is a snapshot to begin with."`
-	AtOnce      []string      `name:"at-once" sep:"none" placeholder:"LIMIT" help:"How much may be under way at a time, as [repo=OWNER/NAME,][state=STATE,][role=ROLE]:N; what is beyond waits. May be repeated."`
+	AtOnce      []string      `name:"at-once" sep:"none" placeholder:"LIMIT" help:"How much may be under way at a time, as [repo=OWNER/NAME,][state=STATE,][role=ROLE]:N; more work waits. May be repeated."`
 	AckWait     time.Duration `name:"ack-wait" default:"60s" help:"How long an agent may be silent before its work goes to another; also a claim's lease."`
 	MaxDeliver  int           `name:"max-deliver" default:"50" help:"How often one piece of work is handed out before it is a dead letter."`
-	Budget      []string      `name:"budget" sep:"none" placeholder:"[repo=OWNER/NAME,][role=ROLE,]day=AMOUNT" help:"What a day (UTC) may cost, of one repository (or a pattern, acme/*) or role or of all: 20usd, 500000tokens or 8h of steps. When that is spent, work rests until the day ends. May be repeated."`
+	Budget      []string      `name:"budget" sep:"none" placeholder:"[repo=OWNER/NAME,][role=ROLE,]day=AMOUNT" help:"Limit of a day's (UTC) cost, of one repository (or a pattern, acme/*) or role or of all: 20usd, 500000tokens or 8h of steps. When that is spent, work rests until the day ends. May be repeated."`
 
 	// AgentsEnd means that the agents end with the orchestrator, as those of one process do: no
 	// lease is prolonged after a start.

@@ -40,7 +40,7 @@ func (s Settings) verify(ctx context.Context, h *service.Host, js jetstream.JetS
 		err = fmt.Errorf("%w: sequences %d to %d are missing", eventstore.ErrCorrupt, next, log.Last)
 	}
 	if err != nil {
-		return fmt.Errorf("%w; `signalbox audit` says more", err)
+		return fmt.Errorf("%w; `signalbox audit` shows more", err)
 	}
 	h.Log.Info("log verified", "commits", next-1, "took", time.Since(start).Round(time.Millisecond))
 	return nil
@@ -52,7 +52,7 @@ func endWhenDamaged(h *service.Host, log *eventstore.Guard) {
 	h.AddBase("integrity", func(ctx context.Context) error {
 		select {
 		case <-log.Damaged():
-			return fmt.Errorf("%w; nothing more is appended, and `signalbox audit` says more", log.Err())
+			return fmt.Errorf("%w; nothing more is appended, and `signalbox audit` shows more", log.Err())
 		case <-ctx.Done():
 			return nil
 		}

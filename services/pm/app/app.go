@@ -22,12 +22,12 @@ type App struct {
 // Settings are the PM's flags in addition to the common ones.
 type Settings struct {
 	forgeside.Settings
-	Brain   []string      `name:"brain" placeholder:"SPEC" sep:"none" help:"What reads people's words, and words questions to them: exec:COMMAND, exec:PRESET or model:PROVIDER/NAME; pm.STATE=SPEC for one state. The rules do without it, and where it fails. May be repeated."`
-	Env     []string      `name:"brain-env" placeholder:"NAME" help:"Environment variable that the brain may see, beside the usual ones; may be repeated."`
+	Brain   []string      `name:"brain" placeholder:"SPEC" sep:"none" help:"Brain that reads people's comments, and words questions to them: exec:COMMAND, exec:PRESET or model:PROVIDER/NAME; pm.STATE=SPEC for one state. The rules do without it, and where it fails. May be repeated."`
+	Env     []string      `name:"brain-env" placeholder:"NAME" help:"Environment variable that the brain may see, in addition to the usual ones; may be repeated."`
 	Wall    time.Duration `name:"brain-wall" default:"10m" help:"How long the brain may take for one reading."`
 	Sandbox string        `name:"sandbox" enum:"auto,bwrap,landlock,none" default:"auto" help:"How the brain is confined: auto takes bubblewrap where it works, else Landlock, else refuses; none gives it all rights of this user."`
 	Prompts string        `name:"prompts" type:"path" placeholder:"DIR" help:"Directory of templates of prompts, pm.tmpl and pm.STATE.tmpl, that win over the built-in ones."`
-	Presets string        `name:"presets" type:"path" placeholder:"DIR" help:"Directory of presets for coding agents, NAME.yaml, beside the built-in ones, which they win over."`
+	Presets string        `name:"presets" type:"path" placeholder:"DIR" help:"Directory of presets for coding agents, NAME.yaml. They win over built-in presets of the same name."`
 	role.Models
 	Status
 
@@ -37,7 +37,7 @@ type Settings struct {
 
 // Status is how issues show how they stand.
 type Status struct {
-	Comment bool          `name:"status-comment" default:"true" negatable:"" help:"Keep a comment on each issue that says how it stands, edited in place."`
+	Comment bool          `name:"status-comment" default:"true" negatable:"" help:"Keep a comment with the state of each issue on it, edited in place."`
 	Labels  bool          `name:"status-labels" help:"Show it by labels too: signalbox:working, signalbox:waiting, signalbox:done and signalbox:failed."`
 	Rest    time.Duration `name:"status-every" default:"30s" help:"How long nothing is written on an issue about how it stands after that was; a tenth of it where people are waited for and at the end."`
 }

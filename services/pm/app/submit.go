@@ -54,7 +54,7 @@ func (h *handler) openPullRequest(ctx context.Context, job agent.Job) (instance.
 		r = forgeside.WithData(r, "comment_url", c.URL)
 	case forgeside.RefusesComment(err): // the work is done; the comment to people is owed
 		h.log.Warn("the issue takes no comment; trying again later", "instance", job.Instance, "error", err)
-		r.Summary += fmt.Sprintf(" (the issue is not told: %v)", err)
+		r.Summary += fmt.Sprintf(" (the issue has no comment on it: %v)", err)
 		r = forgeside.WithData(r, forgeside.Untold, err.Error())
 	default:
 		return r, forgeside.Classify(err)

@@ -43,7 +43,7 @@ func (h *handler) think(ctx context.Context, job agent.Job, byRule instance.Resu
 }
 
 // toWord tells a brain what it is asked for where questions are put to people.
-const toWord = "Word the open questions for the people who read them: what is asked, why it matters, what an answer may look like. " +
+const toWord = "Word the open questions for the people who read them: the question, its reason, and the form of an answer. " +
 	"The result's questions are one text for each open question, in their order; nothing else of it counts."
 
 // word returns the assignment with its open questions as the PM's brain words them. As

@@ -64,7 +64,7 @@ func TestAnIssueThatIsTakenUpHasItsKindAndItsLikelyDuplicatesNoted(t *testing.T)
 	}}
 	w.handler.others = k
 	f, labels := w.triaged(func(job *agent.Job) { job.Issue.Title = "Sum of two is wrong" })
-	if f.Kind != triage.Bug || f.Reason != `its title says "wrong"` || len(f.Duplicates) != 1 || f.Duplicates[0].Instance != "acme/widgets/7" ||
+	if f.Kind != triage.Bug || f.Reason != `its title has "wrong"` || len(f.Duplicates) != 1 || f.Duplicates[0].Instance != "acme/widgets/7" ||
 		f.Duplicates[0].Reason != "the titles share 2 of 2 words: sum, two" {
 		t.Errorf("the finding is %+v", f)
 	}
@@ -96,11 +96,11 @@ func TestTriageHoldsNoWork(t *testing.T) {
 }
 
 func TestTheStatusNamesTheKindAndLikelyDuplicates(t *testing.T) {
-	note := triage.Finding{Kind: "bug", Reason: "its title says \"wrong\"", Duplicates: []triage.Match{{Instance: "acme/widgets/7", Reason: "the titles share 2 of 2 words: sum, two"}}}
+	note := triage.Finding{Kind: "bug", Reason: "its title has \"wrong\"", Duplicates: []triage.Match{{Instance: "acme/widgets/7", Reason: "the titles share 2 of 2 words: sum, two"}}}
 	in := &pb.Instance{Instance: "acme/widgets/1", State: "implementing", Kind: "work", Worker: "developer",
 		Notes: []*pb.Remark{{Kind: triage.Note, Text: note.String()}}}
 	text := statusOf(in, nil, nil, instance.Rest{}).Text()
-	for _, want := range []string{`- Kind: bug: its title says "wrong"`, "- Probably about the same: acme/widgets/7: the titles share 2 of 2 words: sum, two"} {
+	for _, want := range []string{`- Kind: bug: its title has "wrong"`, "- Probably about the same: acme/widgets/7: the titles share 2 of 2 words: sum, two"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}

@@ -19,7 +19,7 @@ type App struct {
 type Settings struct {
 	forgeside.Settings
 	Workers int    `name:"workers" default:"1" help:"Pieces of work at a time."`
-	Command string `name:"command" default:"signalbox" placeholder:"WORD" help:"What commands in comments begin with, as the gateway has it: they are no remarks. Empty: there are none."`
+	Command string `name:"command" default:"signalbox" placeholder:"WORD" help:"Name of commands in comments, as the gateway has it: they are no remarks. Empty: there are none."`
 }
 
 // Main is the service, for a program that serves it.

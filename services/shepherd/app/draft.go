@@ -58,7 +58,7 @@ func (t *visit) noteNoCheck(ctx context.Context) (r instance.Result, done bool, 
 	}
 	_, err = forge.Post(ctx, t.forge, t.snapshot.Repo, t.snapshot.Number, marker, rules.Unchecked(t.snapshot.Head))
 	if forgeside.RefusesComment(err) { // the next visit tries again
-		t.logUntold("it is said later that no check has come: the pull request takes no comment", err, "instance", t.job.Instance)
+		t.logUntold("the comment that no check has come follows later: the pull request takes no comment", err, "instance", t.job.Instance)
 		err = nil
 	}
 	return r, false, err

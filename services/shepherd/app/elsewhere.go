@@ -29,7 +29,7 @@ func (t *visit) elsewhere(context.Context) (r instance.Result, done bool, err er
 	}
 	for _, remark := range t.activity.New {
 		if remark.Path == "" && doneElsewhere(remark.Body) {
-			return t.outcome("elsewhere", "%s says that it is done elsewhere, or not needed", remark.By.Login), true, nil
+			return t.outcome("elsewhere", "%s wrote that it is done elsewhere, or not needed", remark.By.Login), true, nil
 		}
 	}
 	return r, false, nil

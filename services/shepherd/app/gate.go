@@ -74,7 +74,7 @@ func (t *visit) evidence() []instance.Evidence {
 			if t.endsEarly() {
 				until = "only reviewers are waited for"
 			}
-			reason += ", beside the draft, which ends when " + until
+			reason += ", in addition to the draft, which ends when " + until
 		}
 	}
 	return append(all, t.finding("readiness", t.verdict(), map[string]string{

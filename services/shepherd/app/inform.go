@@ -83,7 +83,7 @@ func (s *shepherd) duplicate(ctx context.Context, job request, ours func(forge.P
 	case job.text("check_duplicates") == "false":
 		return done("The policy has nobody look for one."), nil
 	case issue == 0:
-		return done("No issue belongs to the story, so no pull request can be told to be for it."), nil
+		return done("No issue belongs to the story, so no pull request can be matched to it."), nil
 	}
 	found, err := s.forge.Mentions(ctx, job.Issue.Repo, issue)
 	if err != nil {

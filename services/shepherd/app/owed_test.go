@@ -31,7 +31,7 @@ func TestAPullRequestThatTakesNoCommentHoldsNoFix(t *testing.T) {
 		t.Errorf("it owes %q", owed)
 	}
 	if said := s.summaries(); !slices.ContainsFunc(said, func(text string) bool {
-		return strings.Contains(text, "no comment says so yet") && strings.Contains(text, "403")
+		return strings.Contains(text, "no comment reports it yet") && strings.Contains(text, "403")
 	}) {
 		t.Errorf("the results say %q", said)
 	}

@@ -81,7 +81,7 @@ func (t *visit) respond(ctx context.Context) (r instance.Result, done bool, err 
 	}
 	r = t.outcome("responded", "%.7s answers the reviewers", t.job.Head)
 	if refusal != nil {
-		r.Summary += fmt.Sprintf(" (no comment says so yet: %v)", refusal)
+		r.Summary += fmt.Sprintf(" (no comment reports it yet: %v)", refusal)
 	}
 	return forgeside.WithData(r, "answered", answered, "pushed", t.job.Head, "seen", listed(t.handledRemarks(q)), "lastActivityBy",
 		merge.Bot), true, nil

@@ -100,7 +100,7 @@ func (l *landing) leave(ctx context.Context, why string) (instance.Result, error
 		fmt.Sprintf("Pull request #%d is not reverted. %s", l.pr.Number, why))
 	r := done(strings.Join(strings.Fields(why), " "), "outcome", "conflict")
 	if forgeside.RefusesComment(err) { // the PM posts it later
-		l.logUntold("it is said later why a merge is not reverted: the issue takes no comment", err, "instance", l.job.Instance)
+		l.logUntold("the reason why a merge is not reverted follows later: the issue takes no comment", err, "instance", l.job.Instance)
 		r.Summary = fmt.Sprintf("Pull request #%d is not reverted. %s", l.pr.Number, r.Summary)
 		return forgeside.WithData(r, forgeside.Untold, err.Error()), nil
 	}

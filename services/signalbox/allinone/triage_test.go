@@ -87,7 +87,7 @@ func TestTriageNamesADuplicateAndSetsTheLabelsOfTheRepository(t *testing.T) {
 					t.Errorf("%s has the labels %q, want %q", id, issue.Labels, c.labels)
 				}
 				text, _ := e.call("explain", id)
-				if !strings.Contains(text, "bug: its title says") || c.duplicates != "" && !strings.Contains(text, c.duplicates+": the titles share 4 of 4 words") {
+				if !strings.Contains(text, "bug: its title has") || c.duplicates != "" && !strings.Contains(text, c.duplicates+": the titles share 4 of 4 words") {
 					t.Errorf("explain prints\n%s", text)
 				}
 			}

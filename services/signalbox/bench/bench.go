@@ -24,7 +24,7 @@ var lifecycles embed.FS
 
 // Command is `signalbox bench`.
 type Command struct {
-	Scenario  []string        `name:"scenario" placeholder:"NAME,..." help:"What to measure; all of the above by default."`
+	Scenario  []string        `name:"scenario" placeholder:"NAME,..." help:"Scenario to measure; all of the above by default."`
 	Quick     bool            `name:"quick" help:"Only throughput and handoff, once."`
 	Repeats   int             `name:"repeats" default:"3" help:"How often each is measured; medians and ranges are printed."`
 	Instances int             `name:"instances" default:"10000" help:"How many instances run to their end, 8 steps each."`

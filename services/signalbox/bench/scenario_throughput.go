@@ -133,7 +133,7 @@ func (b *bench) engineRate(ctx context.Context, e *environment) (r rate, err err
 // checkFlushed returns an error if the disk was not flushed in strict mode.
 func checkFlushed(sync time.Duration, u usage) error {
 	if sync == 0 && u.flushes != nil && *u.flushes == 0 {
-		return errors.New("the server was told to flush each write, and the disk was never flushed")
+		return errors.New("the server was set to flush each write, and the disk was never flushed")
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ func (c answerCommand) Run(ctx context.Context, env *term.Env) error {
 		}
 		after := view.Of(reply.GetInstance())
 		if after.State == before.State && after.Iteration == before.Iteration {
-			return fmt.Errorf("%s: the answer is kept, but %s does not move by it; `signalbox explain %s` says what would", c.ID, after.State, c.ID)
+			return fmt.Errorf("%s: the answer is kept, but %s does not move by it; `signalbox explain %s` shows what would", c.ID, after.State, c.ID)
 		}
 		return printResult(env, after, "answered, now in "+after.State)
 	})
@@ -88,7 +88,7 @@ func (c answerCommand) due(in view.Instance) error {
 	case held && c.Question == 0:
 		return nil
 	case in.Kind != workflow.Wait:
-		return fmt.Errorf("%s does not wait for an answer: it is in %s, where %s works; `signalbox note %s TEXT` keeps a remark for whoever is next",
+		return fmt.Errorf("%s does not wait for an answer: it is in %s, where %s works; `signalbox note %s TEXT` keeps a remark for the next role",
 			c.ID, in.State, in.Owner, c.ID)
 	case c.Question > 0 && !asked:
 		numbers := make([]string, len(open))

@@ -9,7 +9,7 @@ import (
 // approveCommand sends the signal approved.
 type approveCommand struct {
 	instanceArg
-	Text string `name:"message" short:"m" env:"-" help:"What there is to say with it."`
+	Text string `name:"message" short:"m" env:"-" help:"Comment on the approval."`
 }
 
 // Run sends the signal.

@@ -31,14 +31,14 @@ type auditCommand struct {
 	sealFlags
 	Decisions bool `name:"decisions" env:"-" help:"Decide each commit again, too. A commit that this version decides otherwise is a violation; an older version may have decided so."`
 
-	Order bool `name:"order" env:"-" help:"Count a claim past something more urgent as a violation; it is only told otherwise, for orchestrators that work side by side may each choose the most urgent they know of."`
+	Order bool `name:"order" env:"-" help:"Count a claim past something more urgent as a violation; otherwise it is only reported, as orchestrators that work side by side may each choose the most urgent work they know."`
 }
 
 // Help returns the details.
 func (auditCommand) Help() string {
-	return `Sequences have to count from one without a gap, up to where the watermark says the log was; each commit to be chained
+	return `Sequences have to count from one without a gap, up to the end of the log by the watermark; each commit to be chained
 to its instance's last one; each move to be in the table of the definition the instance is on; claims not to overlap, and
-only their holders to report. A message that is no commit is named as alien; nothing follows from it. What is wrong is
+only their holders to report. A message that is no commit is named as alien; nothing follows from it. Each fault is
 printed with its sequence, instance and rule, and the reading goes on behind it. Ends with 0 if nothing is wrong, 1 if
 something is. Nothing is changed; see "The log is damaged" in docs/operations.md for what to do.`
 }
@@ -176,7 +176,7 @@ func (e *auditor) attributeGaps(ctx context.Context, env *term.Env, js jetstream
 		})
 	}
 	if err = errors.Join(err, lookErr, e.readSnapshot(ctx, js, log)); err != nil {
-		env.Log.Debug("not everything beside the log could be asked", "error", err)
+		env.Log.Debug("not everything outside the log could be asked", "error", err)
 	}
 }
 

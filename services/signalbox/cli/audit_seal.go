@@ -23,9 +23,9 @@ import (
 
 // sealFlags are the flags of a log that is sealed.
 type sealFlags struct {
-	File string `name:"seal" env:"-" type:"path" placeholder:"FILE" help:"Seal of the log, kept where who writes the store cannot write: what was sealed has to be there, unchanged."`
+	File string `name:"seal" env:"-" type:"path" placeholder:"FILE" help:"Seal of the log, kept out of reach of the writers of the store: the sealed part has to be there, unchanged."`
 	Key  string `name:"seal-key" env:"-" type:"path" placeholder:"FILE" help:"Seal the log again with this key, if nothing is wrong. It is made if it is not there; only who seals may read it."`
-	By   string `name:"sealed-by" env:"-" placeholder:"KEY" help:"Public key that the seal is of, for who has no --seal-key."`
+	By   string `name:"sealed-by" env:"-" placeholder:"KEY" help:"Public key that the seal is of, in place of --seal-key."`
 }
 
 // seal has the digest of the log up to a sequence. It is signed.

@@ -17,10 +17,10 @@ import (
 // authCommand has the commands about who may connect to a NATS server. They change files
 // only: the server reads them when it starts, and again at a reload.
 type authCommand struct {
-	Init      authInit      `cmd:"" help:"Make the keys of all services and of one person who administers, and the accounts that nats-server reads. What is there is kept."`
+	Init      authInit      `cmd:"" help:"Make the keys of all services and of one person who administers, and the accounts that nats-server reads. Existing keys are kept."`
 	AddAgent  authAddAgent  `cmd:"" help:"Add the agents of a role."`
 	AddPerson authAddPerson `cmd:"" help:"Add a person."`
-	Ls        authLs        `cmd:"" help:"List the parties: what each is, and its keys."`
+	Ls        authLs        `cmd:"" help:"List the parties with their kinds and keys."`
 	Revoke    authRevoke    `cmd:"" help:"Remove a party, with all of its keys."`
 	Rotate    authRotate    `cmd:"" help:"Give a party a new key. The one before it stays valid until --finish."`
 	Upgrade   authUpgrade   `cmd:"" help:"Rewrite the accounts of an older version. Keys stay, and a copy of the file is kept."`

@@ -46,7 +46,7 @@ func (c backupCommand) Run(ctx context.Context, env *term.Env) error {
 		}
 		made, err := backup.Take(ctx, at.js, log, c.Dir, env.Now())
 		if errors.Is(err, eventstore.ErrCorrupt) {
-			return fmt.Errorf("%w; nothing was added to the backup, and `signalbox audit` says more", err)
+			return fmt.Errorf("%w; nothing was added to the backup, and `signalbox audit` shows more", err)
 		}
 		if err != nil {
 			return err

@@ -26,7 +26,7 @@ func (c benchCommand) Run(env *term.Env) error { return become(env, "bench", c.A
 // Run runs signalbox-eval in place of this process.
 func (c evalCommand) Run(env *term.Env) error { return become(env, "eval", c.Args) }
 
-// become replaces this process by the program signalbox-NAME that stands beside it, or in PATH. It
+// become replaces this process by the program signalbox-NAME that stands next to it, or in PATH. It
 // returns only if it cannot.
 func become(env *term.Env, name string, args []string) error {
 	program := "signalbox-" + name

@@ -15,12 +15,12 @@ import (
 
 // brainCommand has the commands about presets of coding agents. None needs a running system.
 type brainCommand struct {
-	Ls   brainLs   `cmd:"" help:"List the presets: what each runs, whether it is installed, and which version was tried."`
+	Ls   brainLs   `cmd:"" help:"List the presets, with their programs, whether each is installed, and the version that was tried."`
 	Show brainShow `cmd:"" help:"Print the file of a preset, to begin one of your own with."`
 }
 
 type presetSource struct {
-	Presets string `name:"presets" type:"path" placeholder:"DIR" help:"Directory of presets for coding agents, NAME.yaml, beside the built-in ones, which they win over."`
+	Presets string `name:"presets" type:"path" placeholder:"DIR" help:"Directory of presets for coding agents, NAME.yaml. They win over built-in presets of the same name."`
 }
 
 func (c presetSource) read() (exec.Presets, error) {

@@ -45,7 +45,7 @@ func (c cleanCommand) Run(_ context.Context, env *term.Env) error {
 	slices.SortFunc(all, func(a, b directory) int { return a.Used.Compare(b.Used) })
 	var failed []error
 	var freed int64
-	t := env.Table("used", "size", "kind", "directory", "what becomes of it")
+	t := env.Table("used", "size", "kind", "directory", "cleaning")
 	for _, k := range all {
 		old := env.Now().Sub(k.Used) >= c.Older
 		said := ""

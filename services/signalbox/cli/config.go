@@ -25,7 +25,7 @@ type configCheck struct {
 	File        string   `arg:"" type:"path" help:"The file, or the directory of the repository."`
 	WorkflowDir string   `name:"workflow-dir" type:"existingdir" placeholder:"DIR" help:"Directory of lifecycles of your own."`
 	Workflow    string   `name:"workflow" placeholder:"NAME" help:"Lifecycle that new issues open with where the repository chooses none. With it, one that --repo-workflow does not permit is wrong."`
-	Lifecycles  []string `name:"repo-workflow" placeholder:"NAME" help:"Lifecycle that the file may choose beside --workflow; * permits all. May be repeated."`
+	Lifecycles  []string `name:"repo-workflow" placeholder:"NAME" help:"Lifecycle that the file may choose in addition to --workflow; * permits all. May be repeated."`
 }
 
 // checkedConfig is the JSON of `config check`.

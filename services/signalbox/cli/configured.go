@@ -23,7 +23,7 @@ func (s system) configuredBy(ctx context.Context, env *term.Env, repo string) (*
 	}
 	config, err := s.configuration(ctx, repo)
 	if errors.Is(err, forgeside.ErrUnread) {
-		fmt.Fprintf(env.Stderr, "%s; what is opened goes by the operator's values, whatever the file says: "+
+		fmt.Fprintf(env.Stderr, "%s; new instances use the operator's values and ignore the file: "+
 			"open it while a gateway that watches the repository runs, with an account that may ask it\n", term.Line(err.Error()))
 		return nil, nil
 	}
@@ -47,6 +47,6 @@ func (s system) configuration(ctx context.Context, repo string) (*instance.Confi
 // wouldBeConfigured says on stderr by which configuration a dry run's instances would go.
 func wouldBeConfigured(env *term.Env, repo string) {
 	if repo != "" {
-		fmt.Fprintf(env.Stderr, "they would go by the configuration of %s that a gateway tells, or by the operator's values if none does\n", term.Line(repo))
+		fmt.Fprintf(env.Stderr, "they would use the configuration of %s that a gateway reports, or the operator's values if none does\n", term.Line(repo))
 	}
 }

@@ -12,7 +12,7 @@ import (
 type costsCommand struct {
 	reading
 	Workflow string        `arg:"" optional:"" help:"Only of instances of this lifecycle."`
-	By       string        `name:"by" env:"-" enum:"repo,role,brain,state,day,instance" default:"instance" help:"What is summed by: repo, role, brain, state, day (UTC) or instance."`
+	By       string        `name:"by" env:"-" enum:"repo,role,brain,state,day,instance" default:"instance" help:"Sum by repo, role, brain, state, day (UTC) or instance."`
 	Within   time.Duration `name:"within" env:"-" placeholder:"TIME" help:"Only what was spent within this time, such as 24h or 7d."`
 }
 

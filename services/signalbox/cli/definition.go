@@ -30,7 +30,7 @@ type definitionCommand struct {
 
 // sources has the flags for the places of definitions, in addition to the built-in ones.
 type sources struct {
-	WorkflowDir string `name:"workflow-dir" type:"existingdir" placeholder:"DIR" help:"Directory of lifecycles of your own, beside the built-in ones."`
+	WorkflowDir string `name:"workflow-dir" type:"existingdir" placeholder:"DIR" help:"Directory of lifecycles of your own, in addition to the built-in ones."`
 }
 
 // all returns the built-in definitions and those of the directory, which win.
@@ -91,7 +91,7 @@ type definitionArg struct {
 // current has the flags of the commands that may ask a running system instead.
 type current struct {
 	running
-	Running bool `name:"running" env:"-" help:"What the running system opens new instances with, in place of the files here."`
+	Running bool `name:"running" env:"-" help:"Show the definitions of the running system for new instances, in place of the files here."`
 }
 
 type definitionLs struct {

@@ -12,7 +12,7 @@ import (
 type definitionVerify struct {
 	sources
 	Targets []string `arg:"" optional:"" name:"name-or-file" help:"Names of lifecycles, or paths of their YAML files; all there are without."`
-	Role    []string `name:"role" env:"-" placeholder:"NAME" help:"Roles that there are: any other owner is a problem. May be repeated."`
+	Role    []string `name:"role" env:"-" placeholder:"NAME" help:"Existing role: any other owner is a problem. May be repeated."`
 }
 
 // Run verifies definitions and prints their problems.

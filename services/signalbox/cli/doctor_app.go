@@ -99,7 +99,7 @@ func webhook(ctx context.Context, client *github.Client, info github.AppInfo) fi
 	last := deliveries[0]
 	detail := fmt.Sprintf("%s; last delivery %s ago: %s, %d %s", hook.URL, term.Duration(time.Since(last.At)), last.Event, last.StatusCode, last.Status)
 	if !last.Arrived() {
-		return finding{"", worry, detail, "see that --webhook is reached at that address, with the same secret; what failed is delivered again by the gateway"}
+		return finding{"", worry, detail, "see that --webhook is reached at that address, with the same secret; the gateway delivers failed ones again"}
 	}
 	return finding{"", fine, detail, ""}
 }
@@ -147,7 +147,7 @@ func (e *checkup) standing(ctx context.Context, client *github.Client, repo stri
 	if s.Limit > 0 {
 		f := finding{"rate limit", fine, fmt.Sprintf("%d of %d requests left until %s", s.Left, s.Limit, s.Reset.Local().Format("15:04")), ""}
 		if s.Left < s.Limit/10 {
-			f.Status, f.Advice = worry, "what it hits waits until then; an App has a limit of its own for each owner"
+			f.Status, f.Advice = worry, "work that it hits waits until then; an App has a limit of its own for each owner"
 		}
 		e.say(f)
 	}

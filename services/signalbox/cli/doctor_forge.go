@@ -159,7 +159,7 @@ func configurationOf(ctx context.Context, client *github.Client, repo string) fi
 		}
 		config, err := repoconfig.Parse(at, text)
 		if err != nil {
-			return failed("", fmt.Sprintf("%s: it is wrong: %v", repo, err), "mend it on the default branch; signalbox config check FILE says whether a file is right")
+			return failed("", fmt.Sprintf("%s: it is wrong: %v", repo, err), "mend it on the default branch; signalbox config check FILE checks a file")
 		}
 		return finding{"", fine, fmt.Sprintf("%s: %s at %.12s, SHA-256 %s", repo, at, commit, config.Hash), ""}
 	}

@@ -27,7 +27,7 @@ type machineFlags struct {
 	BrainWall  time.Duration `name:"brain-wall" default:"5m" help:"How long a brain may take for the task of --brain-trial."`
 	BrainIdle  time.Duration `name:"brain-idle" default:"5m" help:"How long it may print nothing."`
 	BrainEnv   []string      `name:"brain-env" placeholder:"NAME" help:"Environment variable that it may see, as up takes it; may be repeated."`
-	Presets    string        `name:"presets" type:"path" placeholder:"DIR" help:"Directory of presets for coding agents, NAME.yaml, beside the built-in ones, which they win over."`
+	Presets    string        `name:"presets" type:"path" placeholder:"DIR" help:"Directory of presets for coding agents, NAME.yaml. They win over built-in presets of the same name."`
 	Servers    string        `name:"mcp-servers" type:"path" placeholder:"FILE" help:"YAML file of MCP servers to start and ask for their tools, as up takes it."`
 	Egress     []string      `name:"egress" placeholder:"HOST[:PORT]" help:"Host that it can reach from the sandbox, as up takes it; may be repeated."`
 	Sandbox    string        `name:"sandbox" enum:"auto,bwrap,landlock,none" default:"auto" help:"Sandbox to check, as up takes it."`
@@ -79,7 +79,7 @@ func (c machineFlags) sandbox(ctx context.Context) finding {
 	box, err := sandbox.New(ctx, sandbox.Mode(c.Sandbox))
 	switch {
 	case err != nil:
-		return failed("", err.Error(), "docs/operations.md#sandbox says what each needs")
+		return failed("", err.Error(), "docs/operations.md#sandbox lists their needs")
 	case !box.Confines():
 		return finding{"", worry, box.Describe(), "brains and tests have all your rights: say --sandbox=auto"}
 	case len(box.Missing()) > 0:

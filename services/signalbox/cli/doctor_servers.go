@@ -35,7 +35,7 @@ func (c machineFlags) servers(ctx context.Context, e *checkup) {
 	}
 	box, err := sandbox.New(ctx, sandbox.Mode(c.Sandbox))
 	if err != nil {
-		e.say(failed(check, err.Error(), "docs/operations.md#sandbox says what each needs"))
+		e.say(failed(check, err.Error(), "docs/operations.md#sandbox lists their needs"))
 		return
 	}
 	for _, one := range all {

@@ -36,7 +36,7 @@ func (c machineFlags) trials(ctx context.Context, e *checkup) {
 func (c machineFlags) trial(ctx context.Context, spec string) finding {
 	box, err := sandbox.New(ctx, sandbox.Mode(c.Sandbox))
 	if err != nil {
-		return failed("", err.Error(), "docs/operations.md#sandbox says what each needs")
+		return failed("", err.Error(), "docs/operations.md#sandbox lists their needs")
 	}
 	if !strings.Contains(spec, ":") {
 		spec = "exec:" + spec
@@ -60,14 +60,14 @@ func (c machineFlags) trial(ctx context.Context, spec string) finding {
 		Instance: "trial", Workflow: "issue", State: "implementing", Role: "developer", Attempt: 1, Iteration: 1, Dir: dir, Work: work,
 		About: "The developer writes the solution.",
 		Issue: instance.Issue{Repo: "trial", Number: 1, Title: "The greeting is misspelt",
-			Body: trialFile + " says Helo. Correct the word to Hello, and change nothing else."},
+			Body: trialFile + " contains Helo. Correct the word to Hello, and change nothing else."},
 	})
 	took := time.Since(began).Round(100 * time.Millisecond)
 	switch {
 	case errors.Is(err, brain.ErrUnusable):
 		return failed("", err.Error(), "nothing works with it until that is put right")
 	case errors.Is(err, brain.ErrInfrastructure):
-		return failed("", err.Error(), "try again when its service is there; where it stays so, put right what it says")
+		return failed("", err.Error(), "try again when its service is there; where it stays so, correct the fault that it names")
 	case err != nil:
 		return failed("", err.Error(), "see what it printed; agents would try it three times, and ask people then")
 	}
@@ -96,7 +96,7 @@ func trialTree(ctx context.Context) (dir string, err error) {
 func trialled(ctx context.Context, dir string, out brain.Outcome, how string) finding {
 	text, err := os.ReadFile(filepath.Join(dir, trialFile))
 	if err != nil || strings.TrimSpace(string(text)) != strings.TrimSpace(trialRight) {
-		said := "it says: " + out.Result.Summary
+		said := "it reports: " + out.Result.Summary
 		if out.Result.Status != instance.Success {
 			said = "it reports " + string(out.Result.Status) + ": " + out.Result.Summary
 		}
@@ -112,7 +112,7 @@ func trialled(ctx context.Context, dir string, out brain.Outcome, how string) fi
 	if spend := out.Result.Spend; spend.TokensIn+spend.TokensOut > 0 || spend.USD > 0 {
 		did = append(did, fmt.Sprintf("it cost %d+%d tokens, $%.4f", spend.TokensIn, spend.TokensOut, spend.USD))
 	} else {
-		advice = append(advice, "it tells no usage: only limits of time bound what it costs")
+		advice = append(advice, "it reports no usage: only limits of time bound its cost")
 	}
 	g := git.New(dir)
 	if left, err := g.Run(ctx, "ls-files", "--others"); err == nil && left != "" {

@@ -12,7 +12,7 @@ func TestTheDoctorTriesABrainOnATaskOfOneFile(t *testing.T) {
 	for name, c := range map[string]struct{ spec, claude, want string }{
 		"it works":              {"claude", "grep -q Helo greeting.txt; echo 'Hello, world.' > greeting.txt; echo '" + result + "'", "ok greeting.txt is right; "},
 		"it leaves its own":     {"claude", "echo 'Hello, world.' > greeting.txt; touch notes.md; echo '" + result + "'", "warn greeting.txt is right; "},
-		"it changes nothing":    {"claude", "echo '" + result + "'", `fail greeting.txt was to be corrected and has "Helo, world.\n"; it says: Corrected.`},
+		"it changes nothing":    {"claude", "echo '" + result + "'", `fail greeting.txt was to be corrected and has "Helo, world.\n"; it reports: Corrected.`},
 		"it is not logged in":   {"claude", `echo '{"type":"result","subtype":"success","is_error":true,"result":"no","api_error_status":401,"usage":{}}'; exit 1`, "fail the brain cannot be used: log in, or give a valid key: claude: exit code 1: no"},
 		"its service is away":   {"claude", `echo '{"type":"result","subtype":"success","is_error":true,"result":"refused","usage":{}}'; exit 1`, "fail infrastructure fault: claude: exit code 1: refused"},
 		"a command":             {"exec:sed -i s/Helo/Hello/ greeting.txt", "", "warn greeting.txt is right; "},

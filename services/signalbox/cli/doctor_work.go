@@ -60,5 +60,5 @@ func (s system) faults(ctx context.Context, env *term.Env) finding {
 		return finding{"", fine, detail, ""}
 	}
 	return finding{"", worry, view.Count(faulty, "piece") + " of work came back because of the machinery: " + strings.Join(named, "; "),
-		"each is tried again, and paused after some tries; `signalbox explain ID` says more"}
+		"each is tried again, and paused after some tries; `signalbox explain ID` shows more"}
 }

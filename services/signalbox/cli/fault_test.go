@@ -116,7 +116,7 @@ func TestAnOrchestratorThatFindsTheLogDamagedEnds(t *testing.T) {
 			t.Error("it went on")
 		}
 	})
-	if err == nil || !strings.Contains(err.Error(), "the log is damaged: ") || !strings.Contains(err.Error(), "nothing more is appended, and `signalbox audit` says more") {
+	if err == nil || !strings.Contains(err.Error(), "the log is damaged: ") || !strings.Contains(err.Error(), "nothing more is appended, and `signalbox audit` shows more") {
 		t.Errorf("it ended with %v", err)
 	}
 	var out bytes.Buffer

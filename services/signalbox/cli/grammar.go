@@ -17,7 +17,7 @@ type grammar struct {
 	Pipeline struct {
 		Run    resolve.Command `cmd:"" set:"workflow=pipeline" help:"Take one issue of a local repository through the pipeline, as a step of a CI job does: triage, analyst, writer, build, reviewer, committer."`
 		Check  handin.Check    `cmd:"" help:"Check what such a run has left, before another job pushes it: its branch, its commits, its words."`
-		Reason handin.Reason   `cmd:"" help:"Print a comment that says why such a run has left nothing to push."`
+		Reason handin.Reason   `cmd:"" help:"Print a comment with the reason why such a run has left nothing to push."`
 	} `cmd:"" group:"Here" help:"The pipeline lifecycle."`
 	Up    upCommand     `cmd:"" group:"Here" help:"Run everything in this process, until interrupted."`
 	Agent serve.Command `cmd:"" group:"Here" help:"Serve one role of any lifecycle, until interrupted."`
@@ -29,7 +29,7 @@ type grammar struct {
 	Show     showCommand     `cmd:"" group:"Running" help:"Show where an instance is, and everything known of it."`
 	At       atCommand       `cmd:"" group:"Running" help:"Show where an instance was, and everything known of it then."`
 	History  historyCommand  `cmd:"" group:"Running" help:"Show how an instance came there: one line an event."`
-	Logs     logsCommand     `cmd:"" group:"Running" help:"Print what was said in the steps: what brains were asked and printed, what checks printed."`
+	Logs     logsCommand     `cmd:"" group:"Running" help:"Print the logs of the steps: prompts and output of brains, output of checks."`
 	Diff     diffCommand     `cmd:"" group:"Running" help:"Print the change to the code that an instance has made."`
 	Costs    costsCommand    `cmd:"" group:"Running" help:"Say what the work cost, by repository, role, brain, state, day or instance."`
 	State    stateCommand    `cmd:"" group:"Running" help:"Print the document that the roles of the pipeline lifecycle share."`
@@ -39,7 +39,7 @@ type grammar struct {
 	Answer   answerCommand   `cmd:"" group:"Running" help:"Answer the questions an instance waits with."`
 	Approve  approveCommand  `cmd:"" group:"Running" help:"Say yes to what an instance waits with, where its lifecycle asks for that."`
 	Signal   signalCommand   `cmd:"" group:"Running" help:"Tell an instance what happened outside, by the name its lifecycle listens to."`
-	Budget   budgetCommand   `cmd:"" group:"Running" help:"Let an instance cost more than the policy of its lifecycle says, or a day more than its budgets."`
+	Budget   budgetCommand   `cmd:"" group:"Running" help:"Let an instance cost more than its lifecycle's policy permits, or a day more than its budgets."`
 	Pause    pauseCommand    `cmd:"" group:"Running" help:"Keep an instance's work from being given out."`
 	Resume   resumeCommand   `cmd:"" group:"Running" help:"Let a paused instance go on."`
 	Cancel   cancelCommand   `cmd:"" group:"Running" help:"Close an instance where it stands."`
@@ -49,14 +49,14 @@ type grammar struct {
 	Override overrideCommand `cmd:"" group:"Running" help:"Move an instance to any state, whatever the table permits."`
 	Note     noteCommand     `cmd:"" group:"Running" help:"Keep a remark with an instance."`
 
-	Learn learnCommands `cmd:"" group:"Running" help:"What agents and people learned of a repository, for those who work on it next."`
+	Learn learnCommands `cmd:"" group:"Running" help:"List, add and judge learnings: facts about a repository, for the next work on it."`
 
 	Plan planCommands `cmd:"" group:"Running" help:"Plans: files of tasks."`
 	Prd  prdCommands  `cmd:"" group:"Running" help:"Plans: files of stories, prd.json."`
 
 	Mcp mcpCommand `cmd:"" group:"Running" help:"Offer these commands to an assistant, as tools of the Model Context Protocol: over standard input and output, or over HTTP."`
 
-	Github githubCommands `cmd:"" group:"Running" help:"The forge: the App that Signalbox works as, and what webhooks have told."`
+	Github githubCommands `cmd:"" group:"Running" help:"The forge: the App that Signalbox works as, and the deliveries of webhooks."`
 
 	Audit   auditCommand   `cmd:"" group:"The log" help:"Read a log from its beginning to its end and name everything in it that must not be."`
 	Whatif  whatifCommand  `cmd:"" group:"The log" help:"Decide a log again under another policy or definition, and show which instances would have gone elsewhere."`
@@ -68,9 +68,9 @@ type grammar struct {
 	Configuration configGroup `cmd:"" name:"config" group:"Lifecycles" help:"The configuration of a repository, .signalbox/config.yaml."`
 
 	Brain  brainCommand  `cmd:"" group:"Lifecycles" help:"The coding agents that brains are made of: list the presets, and print one."`
-	Prompt promptCommand `cmd:"" group:"Lifecycles" help:"What brains are told: list, and print as a brain would get it."`
+	Prompt promptCommand `cmd:"" group:"Lifecycles" help:"List prompts, and print one as a brain would get it."`
 
-	Auth       authCommand       `cmd:"" group:"This program" help:"Who may connect to NATS: keys and accounts of services and people."`
+	Auth       authCommand       `cmd:"" group:"This program" help:"Keys and accounts of services and people for NATS."`
 	Doctor     doctorCommand     `cmd:"" group:"This program" help:"Check what is needed, and say what to do about what is missing."`
 	Clean      cleanCommand      `cmd:"" group:"This program" help:"Remove work trees, caches and logs of resolve that were not used for long."`
 	Help       helpCommand       `cmd:"" group:"This program" help:"Help on a command, or on the flags that all have: help COMMAND, help flags."`

@@ -19,7 +19,7 @@ import (
 // learnCommands has the commands about what was learned of repositories.
 type learnCommands struct {
 	Ls      learnLs      `cmd:"" help:"List learnings, most trusted first, with state and source."`
-	Add     learnAdd     `cmd:"" help:"Note what whoever works on a repository next should know; it counts as confirmed by you."`
+	Add     learnAdd     `cmd:"" help:"Note a fact for the next work on a repository; it counts as confirmed by you."`
 	Confirm learnConfirm `cmd:"" help:"Confirm what an agent learned, so that prompts have it."`
 	Rm      learnRm      `cmd:"" help:"Remove what was learned; agents cannot bring it back."`
 }
@@ -99,7 +99,7 @@ type learnAdd struct {
 	running
 	Repo string   `name:"repo" env:"-" required:"" placeholder:"OWNER/NAME" help:"The repository."`
 	Path string   `name:"path" env:"-" placeholder:"PATH" help:"File or directory that it is about; by default the whole repository."`
-	Text []string `arg:"" name:"text" help:"What the next one should know: one fact, at most 500 characters."`
+	Text []string `arg:"" name:"text" help:"The learning: one fact, at most 500 characters."`
 }
 
 // Run notes a learning.

@@ -29,7 +29,7 @@ type logFlags struct {
 // logSource is a server that has the log.
 type logSource struct {
 	js        jetstream.JetStream
-	watermark string // file of the watermark; empty: the bucket beside the log
+	watermark string // file of the watermark; empty: the bucket next to the log
 	at        string // name for messages
 }
 

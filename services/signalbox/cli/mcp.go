@@ -22,7 +22,7 @@ type mcpCommand struct {
 	running
 	Write bool   `name:"write" env:"-" help:"Also offer commands that change state, such as answer, cancel and budget."`
 	HTTP  string `name:"listen" placeholder:"HOST:PORT" help:"Serve HTTP there, at /mcp, in place of standard input and output."`
-	Token string `name:"listen-token-file" type:"existingfile" placeholder:"FILE" help:"File of the token that --listen wants, as a bearer token. Who has it acts as you."`
+	Token string `name:"listen-token-file" type:"existingfile" placeholder:"FILE" help:"File of the token that --listen wants, as a bearer token. Its holder acts as you."`
 	Cert  string `name:"listen-cert" type:"existingfile" placeholder:"FILE" help:"Certificate of --listen, in PEM: it is served by TLS. It is read again for each connection."`
 	Key   string `name:"listen-key" type:"existingfile" placeholder:"FILE" help:"Key of --listen-cert."`
 }

@@ -13,7 +13,7 @@ import (
 type noteCommand struct {
 	instanceArg
 	Text []string `arg:"" name:"text" help:"The remark."`
-	Kind string   `name:"kind" env:"-" default:"comment" help:"What it is: comment, learning, warning, …"`
+	Kind string   `name:"kind" env:"-" default:"comment" help:"Kind of the note: comment, learning, warning, …"`
 }
 
 // Run adds a note to an instance.

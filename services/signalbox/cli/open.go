@@ -29,7 +29,7 @@ type openCommand struct {
 	File     string   `name:"file" short:"f" env:"-" placeholder:"FILE" help:"The report in Markdown; its first heading is the title. - reads standard input."`
 	From     string   `name:"from" env:"-" placeholder:"FILE" help:"The issue, as gh issue view N --json number,title,body,labels,url prints it: it is on the forge already. - reads standard input."`
 	Title    string   `name:"title" short:"t" env:"-" help:"Title of the report, in place of the file's."`
-	Label    []string `name:"label" short:"l" env:"-" sep:"none" help:"Label of the report, beside the file's; may be repeated."`
+	Label    []string `name:"label" short:"l" env:"-" sep:"none" help:"Label of the report, in addition to the file's; may be repeated."`
 	Repo     string   `name:"repo" env:"-" placeholder:"OWNER/NAME" help:"Repository on the forge that the report is about."`
 }
 
@@ -105,7 +105,7 @@ func (c openCommand) issue(stdin io.Reader) (issue instance.Issue, err error) {
 // viewed parses the JSON of an issue that is on the forge.
 func (c openCommand) viewed(stdin io.Reader) (issue instance.Issue, err error) {
 	if c.File != "" || c.Title != "" || c.Repo != "" || len(c.Label) > 0 {
-		return issue, service.Usagef("--from %s says it all: it goes with none of --file, --title, --label and --repo", c.From)
+		return issue, service.Usagef("--from %s has the whole report: it goes with none of --file, --title, --label and --repo", c.From)
 	}
 	src, err := input(c.From, stdin)
 	if err != nil {

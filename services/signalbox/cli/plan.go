@@ -22,7 +22,7 @@ import (
 
 // planCommands has the commands about plans of tasks.
 type planCommands struct {
-	Import planImport `cmd:"" help:"Open a task for each of a plan file's, in their order; what is there already stays as it is."`
+	Import planImport `cmd:"" help:"Open a task for each of a plan file's, in their order; existing tasks stay as they are."`
 }
 
 type planImport struct {

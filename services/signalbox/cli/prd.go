@@ -13,8 +13,8 @@ import (
 
 // prdCommands has the commands about plans of stories: prd.json.
 type prdCommands struct {
-	Import prdImport `cmd:"" help:"Open a story for each of a plan's that has not ended; what is there already stays as it is."`
-	Export prdExport `cmd:"" help:"Write back how far the stories have come: what changed, and not a byte more."`
+	Import prdImport `cmd:"" help:"Open a story for each of a plan's that has not ended; existing stories stay as they are."`
+	Export prdExport `cmd:"" help:"Write the progress of the stories back to the file; no other byte changes."`
 }
 
 // planFlags has the flags of a command about one plan of stories.

@@ -11,8 +11,8 @@ import (
 // signalCommand sends a signal of any name.
 type signalCommand struct {
 	instanceArg
-	Name string   `arg:"" help:"What happened, as the lifecycle names it under on."`
-	Data []string `arg:"" optional:"" name:"key=value" help:"What guards may read of it; body=TEXT is kept as a note."`
+	Name string   `arg:"" help:"Name of the event, as the lifecycle has it under on."`
+	Data []string `arg:"" optional:"" name:"key=value" help:"Data of it for guards; body=TEXT is kept as a note."`
 }
 
 // Run sends the signal.

@@ -42,7 +42,7 @@ func (c stateCommand) Run(ctx context.Context, env *term.Env) error {
 			return fmt.Errorf("the definition of %s: %w", c.ID, err)
 		}
 		if !pipeline.Applies(def) {
-			return fmt.Errorf("%s has no document: no role of %s writes one; `signalbox show %s` tells of it", c.ID, def.Name, c.ID)
+			return fmt.Errorf("%s has no document: no role of %s writes one; `signalbox show %s` describes it", c.ID, def.Name, c.ID)
 		}
 		text, err := view.Document(in, def).Encode()
 		if err != nil {

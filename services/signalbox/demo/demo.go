@@ -96,7 +96,7 @@ func confinement(ctx context.Context, n *narrator.Narrator) (string, error) {
 	box, err := sandbox.New(ctx, sandbox.Auto)
 	if errors.Is(err, sandbox.ErrUnconfined) {
 		n.Say("sandbox: none. %v.", err)
-		n.Say("Only scripts of the demonstration run here; for any other brain --sandbox=none has to be said.")
+		n.Say("Only scripts of the demonstration run here; any other brain needs --sandbox=none.")
 		return string(sandbox.None), nil
 	}
 	if err == nil {

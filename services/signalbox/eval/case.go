@@ -31,11 +31,11 @@ type Case struct {
 
 const (
 	casesFile = "cases.jsonl"
-	casesRepo = "repo.git" // beside the cases, with all commits that they name
+	casesRepo = "repo.git" // next to the cases, with all commits that they name
 )
 
 // readCases reads the cases of a file, one JSON object a line, and returns the path of
-// the repository beside it.
+// the repository next to it.
 func readCases(file string) (cases []Case, repo string, err error) {
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
 		file = filepath.Join(file, casesFile)
@@ -71,7 +71,7 @@ func readCases(file string) (cases []Case, repo string, err error) {
 	}
 	repo = filepath.Join(filepath.Dir(file), casesRepo)
 	if _, err := os.Stat(repo); err != nil {
-		return nil, "", fmt.Errorf("the repository of the cases has to lie beside %s: %w", filepath.Base(file), err)
+		return nil, "", fmt.Errorf("the repository of the cases has to lie next to %s: %w", filepath.Base(file), err)
 	}
 	return cases, repo, nil
 }

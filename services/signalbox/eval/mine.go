@@ -21,7 +21,7 @@ const (
 	noTests    = "it changes no test"
 	noCode     = "it changes nothing but tests and documents"
 	isFirst    = "there is nothing before it"
-	noTitle    = "its message says nothing"
+	noTitle    = "its message has no title"
 	notRun     = "its tests cannot be run here"
 	passBefore = "its tests pass without it"
 	failAfter  = "its tests fail with it"

@@ -32,7 +32,7 @@ type Mine struct {
 // Help returns the details.
 func (Mine) Help() string {
 	return `Each merged change, commit by commit of the branch's first parents, is tried as a case: with the tests of the change, the
-code before it has to fail and the code with it to pass, twice each. What fails to is dropped, and the reason told. The
+code before it has to fail and the code with it to pass, twice each. Other changes are dropped, with a reason. The
 text of a case is the change's message, or by --issues what was reported. DIR gets cases.jsonl, a case a line, and repo.git, the history they need.`
 }
 
@@ -150,7 +150,7 @@ func (c Mine) advice(cases int, dropped map[string]int) (lines []string) {
 		lines = append(lines, fmt.Sprintf("--uncompiled keeps the %d whose tests do not compile without the change.", n))
 	}
 	if c.Issues == "" {
-		lines = append(lines, "--issues OWNER/NAME takes the text of a case from the issue that its change closes, which says more than the change's message.")
+		lines = append(lines, "--issues OWNER/NAME takes the text of a case from the issue that its change closes, which has more detail than the change's message.")
 	}
 	return lines
 }

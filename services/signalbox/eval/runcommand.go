@@ -29,16 +29,16 @@ type Play struct {
 	Out         string        `name:"out" required:"" type:"path" placeholder:"DIR" help:"Directory for the results and the log of each run."`
 	Continue    bool          `name:"resume" help:"Go on with the results that DIR has."`
 	HTML        string        `name:"html" type:"path" placeholder:"FILE" help:"Write the table as a page, too."`
-	Program     string        `name:"program" type:"existingfile" placeholder:"FILE" help:"The signalbox whose resolve works at the cases; by default the one beside this program, or in PATH."`
+	Program     string        `name:"program" type:"existingfile" placeholder:"FILE" help:"The signalbox whose resolve works at the cases; by default the one next to this program, or in PATH."`
 	Wall        time.Duration `name:"wall" default:"2h" help:"How long one run may take."`
-	Env         []string      `name:"brain-env" placeholder:"NAME" help:"Environment variable that brains may see, beside the usual ones. May be repeated."`
+	Env         []string      `name:"brain-env" placeholder:"NAME" help:"Environment variable that brains may see, in addition to the usual ones. May be repeated."`
 	Workflow    string        `name:"workflow" default:"issue" help:"Lifecycle that the cases go through."`
 	WorkflowDir string        `name:"workflow-dir" type:"existingdir" placeholder:"DIR" help:"Directory of lifecycles of your own."`
 }
 
 // Help returns the details.
 func (Play) Help() string {
-	return `Each brain works at each case through the real lifecycle, on a repository that ends before the change. What it leaves is
+	return `Each brain works at each case through the real lifecycle, on a repository that ends before the change. Its result is
 judged by the case's own tests, which it never sees. Shares have a 95 % Wilson interval; brains are compared with the first
 one over the cases that both were run at, with a 95 % bootstrap interval and a sign test. The log of a run is in
 DIR/runs/CASE/BRAIN-N/log: signalbox history ID --data shows it.`
@@ -128,7 +128,7 @@ func (c Play) resolver() (string, error) {
 	}
 	path, err := exec.LookPath("signalbox")
 	if err != nil {
-		return "", errors.New("signalbox is neither beside this program nor in PATH: name it with --program, or go install github.com/signalbox/signalbox/services/signalbox@latest")
+		return "", errors.New("signalbox is neither next to this program nor in PATH: name it with --program, or go install github.com/signalbox/signalbox/services/signalbox@latest")
 	}
 	return path, nil
 }

@@ -26,7 +26,7 @@ import (
 // Check is `signalbox pipeline check`.
 type Check struct {
 	Repo  string `name:"repo" default:"." placeholder:"DIR" help:"Clone of the repository, with the forge's branches as those of origin. The commits are brought into it, onto no branch."`
-	From  string `name:"from" required:"" placeholder:"DIR" help:"What the job left: outcome.json, which pipeline run --json printed, and change.bundle, with its branch."`
+	From  string `name:"from" required:"" placeholder:"DIR" help:"Files that the job left: outcome.json, which pipeline run --json printed, and change.bundle, with its branch."`
 	Issue int    `name:"issue" required:"" placeholder:"NUMBER" help:"The issue. Its branch is agent/issue-NUMBER, and no other."`
 	Base  string `name:"base" required:"" placeholder:"BRANCH" help:"Default branch of the repository on the forge."`
 }

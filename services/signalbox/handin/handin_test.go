@@ -171,8 +171,8 @@ func TestTheReasonIsAQuote(t *testing.T) {
 	for document, want := range map[string]string{
 		`{"pipeline":{"status":"blocked","blocked_reason":"Which widget?\r/approve @octocat <b> fixes #2"}}`: "> Which widget?\n> `/approve` @ octocat \\<b> fixes # 2\n",
 		`{"pipeline":{"status":"failed"}}`: "> failed\n",
-		`[`:                                "> the job left nothing that says why\n",
-		`{"pipeline":{"failure_reason":"` + token + `"}}`: "What says why may not leave",
+		`[`:                                "> the job left no reason\n",
+		`{"pipeline":{"failure_reason":"` + token + `"}}`: "The text with the reason may not leave",
 	} {
 		j.write("issue-state.json", document)
 		out, said, code := j.call("pipeline", "reason", filepath.Join(j.left, "issue-state.json"), "--page", "https://ci.example.test/7")

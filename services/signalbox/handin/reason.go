@@ -30,7 +30,7 @@ func (r Reason) Run(env *term.Env) error {
 	var document struct {
 		Pipeline pipeline.Pipeline `json:"pipeline"`
 	}
-	why := "the job left nothing that says why"
+	why := "the job left no reason"
 	if err := decode(r.Document, &document); err == nil {
 		why = cmp.Or(document.Pipeline.BlockedReason, document.Pipeline.FailureReason, string(document.Pipeline.Status), why)
 	}
@@ -43,7 +43,7 @@ func (r Reason) Run(env *term.Env) error {
 	}
 	text := outbound.Text{What: "comment", Body: body}
 	if no := new(outbound.Refusal); errors.As(checker.Text(text), &no) {
-		body = "There is no pull request for this yet. What says why may not leave:\n\n" + sanitize.Quote(strings.Join(no.Strings(), "\n")) + "\n"
+		body = "There is no pull request for this yet. The text with the reason may not leave:\n\n" + sanitize.Quote(strings.Join(no.Strings(), "\n")) + "\n"
 	}
 	env.Printf("%s", body)
 	return nil

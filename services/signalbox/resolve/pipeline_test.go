@@ -169,7 +169,7 @@ func mustNot(e *env) {
 	id, _ := e.begin("must not")
 	i, d := e.until(id, in("completed"))
 	e.went(i, "triage analyst writer writer build reviewer committer")
-	if o := d.Learnings.Observations; len(o) != 1 || !strings.Contains(o[0].Content, "check.sh: the analysis says “Don't modify check.sh”") {
+	if o := d.Learnings.Observations; len(o) != 1 || !strings.Contains(o[0].Content, "check.sh: the analysis forbids “Don't modify check.sh”") {
 		e.Errorf("the writer heard %+v", o)
 	}
 	if got := e.file(d.Commit.Branch, "check.sh"); !strings.Contains(got, "wrong") {

@@ -39,7 +39,7 @@ type Command struct {
 	Data    string        `name:"data" type:"path" placeholder:"DIR" help:"Where the log stays; by default in the user's state directory, one for each repository."`
 	Push    bool          `name:"push" help:"Push the branch to the repository's remote: with the token to the forge's own host, by ssh, or to a path."`
 	PR      bool          `name:"pr" help:"Push the branch and open its pull request on the forge."`
-	Require string        `name:"require" enum:",shown" default:"" placeholder:"PROOF" help:"What the branch has to have for exit code 0: shown, a test that failed on the base and passes now. By default the policy unproven of the lifecycle decides."`
+	Require string        `name:"require" enum:",shown" default:"" placeholder:"PROOF" help:"Proof that the branch needs for exit code 0: shown, a test that failed on the base and passes now. By default the policy unproven of the lifecycle decides."`
 	Forge   github.Flags  `embed:"" prefix:"forge-"`
 	Sync    time.Duration `name:"sync" default:"0s" help:"How often the log is flushed to disk; 0 flushes every event before anyone sees it."`
 }

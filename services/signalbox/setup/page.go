@@ -135,6 +135,6 @@ func (p *page) receive(r *http.Request) (int, shown) {
 			app.Slug, err, app.Page)
 		return http.StatusInternalServerError, shown{Title: "The key could not be stored", Text: "See the terminal."}
 	}
-	return http.StatusOK, shown{Title: "The App is made", Text: "Its key is stored. What is left is to install it on your repositories.",
+	return http.StatusOK, shown{Title: "The App is made", Text: "Its key is stored. Next, install it on your repositories.",
 		Link: app.InstallPage(), Name: app.Name}
 }

@@ -45,7 +45,7 @@ type Offer struct {
 const scheme = "signalbox://"
 
 const instructions = "Signalbox takes issues from report to pull request. An instance is one issue; its id is like acme/widgets/42. " +
-	"ls lists instances, with waiting those that wait for a person; show has their questions; explain says why one does not move. "
+	"ls lists instances, with waiting those that wait for a person; show has their questions; explain gives the reason why one does not move. "
 
 // New returns a server of the Model Context Protocol that offers the commands.
 func New(o Offer) (*mcp.Server, error) {

@@ -40,10 +40,10 @@ type Command struct {
 	Token           string        `name:"forge-token-file" type:"existingfile" placeholder:"FILE" help:"File that holds the forge's token."`
 	Secret          string        `name:"forge-token" env:"SIGNALBOX_FORGE_TOKEN,GITHUB_TOKEN,GH_TOKEN" placeholder:"TOKEN" help:"The token itself; better given by file or environment than on the command line."`
 	github.AppFlags `prefix:"forge-"`
-	AtOnce          []string       `name:"at-once" sep:"none" placeholder:"LIMIT" help:"How much may be under way at a time, as [repo=OWNER/NAME,][state=STATE,][role=ROLE]:N; what is beyond waits. May be repeated."`
-	Lifecycles      []string       `name:"repo-workflow" placeholder:"NAME" help:"Lifecycle that the configuration of a repository may choose for its new issues, beside --workflow; * permits all. May be repeated."`
+	AtOnce          []string       `name:"at-once" sep:"none" placeholder:"LIMIT" help:"How much may be under way at a time, as [repo=OWNER/NAME,][state=STATE,][role=ROLE]:N; more work waits. May be repeated."`
+	Lifecycles      []string       `name:"repo-workflow" placeholder:"NAME" help:"Lifecycle that the configuration of a repository may choose for its new issues, in addition to --workflow; * permits all. May be repeated."`
 	Pace            time.Duration  `name:"forge-pace" placeholder:"DURATION" help:"Pause between two writes to the forge. By default 1s, as GitHub asks for, and none for a forge on this machine; below 0 is none."`
-	Budget          []string       `name:"budget" sep:"none" placeholder:"[repo=OWNER/NAME,][role=ROLE,]day=AMOUNT" help:"What a day (UTC) may cost, of one repository (or a pattern, acme/*) or role or of all: 20usd, 500000tokens or 8h of steps. When that is spent, work rests until the day ends. May be repeated."`
+	Budget          []string       `name:"budget" sep:"none" placeholder:"[repo=OWNER/NAME,][role=ROLE,]day=AMOUNT" help:"Limit of a day's (UTC) cost, of one repository (or a pattern, acme/*) or role or of all: 20usd, 500000tokens or 8h of steps. When that is spent, work rests until the day ends. May be repeated."`
 	Label           string         `name:"label" help:"Take up only issues with this label; empty: all that are reported from now on."`
 	All             bool           `name:"all" help:"Take up the issues, too, that were open on --forge-url before this first watched the repository. Without it they need a label."`
 	Dry             bool           `name:"dry-run" help:"Print what would be done with the issues that are open, and do nothing."`

@@ -70,7 +70,7 @@ func (c *Costs) Add(id string, commits []instance.Commit) {
 
 // notTold stands for the brain of steps that did not tell it: those without one, and
 // those of earlier versions.
-const notTold = "not told"
+const notTold = "not reported"
 
 func (c *Costs) line(name string) *Cost {
 	if c.named[name] == nil {

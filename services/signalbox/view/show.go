@@ -68,7 +68,7 @@ func (p page) below(style term.Style, text string) {
 	p.env.Printf("%s\n", term.Indent(p.env.Paint(style, p.wrap(term.Text(text))), margin))
 }
 
-// wrap breaks a text's lines so that they fit beside the margin.
+// wrap breaks a text's lines so that they fit next to the margin.
 func (p page) wrap(text string) string {
 	if p.env.Width == 0 {
 		return text
@@ -169,7 +169,7 @@ func (in Instance) deadline(env *term.Env) string {
 	}
 	text := fmt.Sprintf("%s in this state", term.Duration(time.Duration(in.TimeoutS*float64(time.Second))))
 	if in.Level != "" {
-		text += fmt.Sprintf(", %s was told", in.Level)
+		text += fmt.Sprintf(", %s was sent", in.Level)
 	}
 	if d := in.NextDeadline; d != nil {
 		if left := d.At.Sub(env.Now()); left > 0 {

@@ -44,7 +44,7 @@ func (p page) templates(all []Template) {
 		remedy := "Correct it in the directory of --prompts, and restart what runs with it."
 		if strings.HasPrefix(t.File, prompt.Dir+"/") {
 			remedy = "Correct it on the branch that work starts from: issues taken up afterwards use it. " +
-				"`signalbox prompt ls --repo DIR` says whether what a clone has at its HEAD is right."
+				"`signalbox prompt ls --repo DIR` checks the templates at the HEAD of a clone."
 		}
 		p.field(name, "A template is not used: "+cut(t.Wrong, maxWrong)+"\n"+cut(t.Used, maxWrong)+" is in its place. "+remedy)
 	}

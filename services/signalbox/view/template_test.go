@@ -29,7 +29,7 @@ func TestAnExplanationNamesTheTemplatesThatAreNotUsed(t *testing.T) {
 		testers  = ".signalbox/prompts/tester.tmpl:1:3: at .X: can't evaluate field X in type prompt.Data"
 		operator = "/etc/prompts/developer.tmpl: the prompt is larger than 2097152 bytes"
 		correct  = "Correct it on the branch that work starts from: issues taken up afterwards use it. " +
-			"`signalbox prompt ls --repo DIR` says whether what a clone has at its HEAD is right."
+			"`signalbox prompt ls --repo DIR` checks the templates at the HEAD of a clone."
 	)
 	for name, c := range map[string]struct {
 		notes []instance.NoteEntry

@@ -152,7 +152,7 @@ func TestAFailureTellsWhy(t *testing.T) {
 		"a crash below the shell":   {"sh -c 'kill -ABRT $$'; exit $?", []string{"exit code 134 (SIGABRT)"}, nil},
 		"an unknown program":        {"no-such-agent --fast", []string{"exit code 127", "no-such-agent"}, nil},
 		"not tried":                 {"echo 'model is away'; exit 75", []string{"model is away"}, brain.ErrInfrastructure},
-		"success, but exit code 1":  {`echo '{"status": "success"}' > "$SIGNALBOX_RESULT"; exit 1`, []string{"exit code 1", "though the result it wrote says success"}, nil},
+		"success, but exit code 1":  {`echo '{"status": "success"}' > "$SIGNALBOX_RESULT"; exit 1`, []string{"exit code 1", "though the result it wrote is success"}, nil},
 		"a result with a bad value": {`echo '{"status": "success", "confidence_score": 250}' > "$SIGNALBOX_RESULT"`, []string{"confidence_score: maximum"}, brain.ErrInvalidResult},
 		"a result that is no JSON":  {`echo done > "$SIGNALBOX_RESULT"; exit 2`, []string{"not JSON", "exit code 2"}, brain.ErrInvalidResult},
 		"half a result":             {`printf '{"status": "suc' > "$SIGNALBOX_RESULT"`, []string{"not JSON"}, brain.ErrInvalidResult},

@@ -66,7 +66,7 @@ func judge(p Program, run sandbox.Result, f files, said *answer, out brain.Outco
 
 func contradiction(declared bool) error {
 	if declared {
-		return errors.New("though the result it wrote says success")
+		return errors.New("though the result it wrote is success")
 	}
 	return nil
 }

@@ -6,7 +6,7 @@ import "slices"
 type service struct{ env, hosts, bases []string }
 
 // services are the APIs that presets name as their models. Their variables are listed each
-// by its name: beside them in an environment lie those of whole clouds.
+// by its name: next to them in an environment lie those of whole clouds.
 func services() map[string]service {
 	anthropic := service{
 		env: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL", "ANTHROPIC_SMALL_FAST_MODEL",

@@ -45,7 +45,7 @@ func TestAModelMendsAFileByToolsAndStatesItsResult(t *testing.T) {
 			t.Errorf("charged %d times %+v, want $%.6f", e.w.charges, c, usd)
 		}
 		contains(t, strings.Join(e.w.lines, "\n"), "I look.\nThen I mend.\n", "edit stats.go")
-		contains(t, string(out.Output), "> edit {", "Then I mend.", "1120 tokens in, of which 1000 from the cache")
+		contains(t, string(out.Output), "> edit {", "Then I mend.", "1120 tokens in (1000 from the cache")
 		contains(t, string(out.Asked), "End with finish", "Half is a third")
 		if out.Result.Spend.TokensIn != 0 {
 			t.Error("the cost is in the outcome, too")

@@ -51,7 +51,7 @@ func (s *step) spend(ctx context.Context, u usage) error {
 	}
 	cost := s.cfg.card.cost(u)
 	cost.WallMS = s.passed()
-	s.transcript.add("[turn %d: %d tokens in, of which %d from the cache and %d into it, %d out%s]\n",
+	s.transcript.add("[turn %d: %d tokens in (%d from the cache, %d into it),  %d out%s]\n",
 		s.turn, cost.TokensIn, u.read, u.written, u.out, dollars(cost, s.cfg.card))
 	// Though the work is being stopped, this was paid for.
 	return s.w.Spend(context.WithoutCancel(ctx), cost)
@@ -103,7 +103,7 @@ func (s *step) run(ctx context.Context, prompt string) (brain.Outcome, error) {
 			if nudges++; nudges > maxNudges {
 				return s.talk(ctx, r)
 			}
-			next.text = "Go on with your tools, or end with finish: what is only said is not heard."
+			next.text = "Go on with your tools, or end with finish: a text alone has no effect."
 			if r.full {
 				next.text = "That was cut off at the limit of an answer. Go on in smaller steps."
 			}

@@ -37,7 +37,7 @@ func (s *step) kit() []tool {
 			}, []string{"pattern"}, nil},
 			{"edit", "Replaces a text in a file, which must be there exactly once, blanks and ends of lines included.", fields{
 				"path": text("below the work tree"), "old": text("the text, with enough around it to be there once"),
-				"new": text("what stands there from now on"),
+				"new": text("the text that replaces it"),
 				"all": fields{"type": "boolean", "description": "replace it wherever it is"},
 			}, []string{"path", "old", "new"}, nil},
 			{"write", "Writes a whole file, new or not, and the directories it is in.", fields{

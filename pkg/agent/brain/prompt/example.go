@@ -51,7 +51,7 @@ func Example(role, state string) work.Assignment {
 	return work.Assignment{
 		Protocol: work.Protocol, Instance: "acme/stats/42", Workflow: "issue", Role: role, State: state, Agent: role + "-1",
 		Deadline: at.Add(time.Hour),
-		About:    "What the lifecycle says of the state.", Iteration: 4, Attempt: 2, Failures: 1, Opened: at, Entered: at,
+		About:    "The lifecycle's description of the state.", Iteration: 4, Attempt: 2, Failures: 1, Opened: at, Entered: at,
 		Work: workflow.WorkSpec{},
 		Issue: instance.Issue{Repo: "acme/stats", Number: 42, Title: "Median of an even count is wrong", Author: "ada", Permission: "read",
 			Labels: []string{"bug"}, Body: "`Median(1, 3)` says 3. It should be 2, shouldn't it?",

@@ -48,7 +48,7 @@ func TestEachRoleIsToldItsOwnWork(t *testing.T) {
 		{"tester", "updating_tests", "tester.updating_tests.tmpl", "the one place where existing ones may be changed", ""},
 		{"tester", "running_tests", "tester.tmpl", "Judge the work", ""},
 		{"tester", "validating_solution", "tester.tmpl", "Judge the work", ""},
-		{"pm", "requirements_clarified", "pm.tmpl", "What people said counts by who said it", ""},
+		{"pm", "requirements_clarified", "pm.tmpl", "The remarks of people count by their author", ""},
 		{"gardener", "watering", "default.tmpl", "# gardener: watering", ""},
 	} {
 		t.Run(c.role+"."+c.state, func(t *testing.T) {

@@ -240,7 +240,7 @@ func answerIn(a brain.Assignment, q instance.Question) instance.QuestionAnswer {
 			return instance.QuestionAnswer{Question: q.Number, Text: text, By: n.Author}
 		}
 	}
-	return instance.QuestionAnswer{Question: q.Number, Text: "It follows from the report and what was said since."}
+	return instance.QuestionAnswer{Question: q.Number, Text: "It follows from the report and the comments since."}
 }
 
 // leavesOpen reports whether a person cannot tell, or leaves it to us.

@@ -38,7 +38,7 @@ func labels(questions []string) (found []string) {
 func TestAQuestionRepeatsWhatTheReportSaysOfIt(t *testing.T) {
 	for name, c := range map[string]struct{ title, body, want string }{
 		"what happens": {"Wrong exit code", "I use it in CI. When I run `tool check` on an empty file it exits with 0. Thanks!",
-			"The report says “When I run `tool check` on an empty file it exits with 0”. What should happen instead?"},
+			"The report describes “When I run `tool check` on an empty file it exits with 0”. What should happen instead?"},
 		"what should happen":                {"Discount", "If I enter the code SUMMER in the checkout page, the price should be 10 % lower.", "You expect “If I enter the code SUMMER in the checkout page, the price should be 10 % lower”. What happens instead?"},
 		"of a crash its message":            {"App crashes", "It crashes.", "**What happens.** What does the error say?"},
 		"in German":                         {"Summe", "Wenn ich zwei Artikel in den Warenkorb lege, zeigt die Seite 3,00 an.", "Im Bericht steht „Wenn ich zwei Artikel in den Warenkorb lege, zeigt die Seite 3,00 an“. Was soll stattdessen passieren?"},

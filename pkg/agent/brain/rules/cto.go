@@ -78,7 +78,7 @@ func guidance(a brain.Assignment, from string) string {
 		said = append(said, "Mend each of these: "+Sentence(strings.Join(last.IssuesFound[:min(len(last.IssuesFound), maxShown)], "; ")))
 	}
 	if slices.Contains(a.Previous, intervention) {
-		said = append(said, "This is not the first guidance: what was tried so far did not help, so take another way.")
+		said = append(said, "This is not the first guidance: the attempts so far did not help, so take another way.")
 	}
 	return strings.Join(said, "\n")
 }

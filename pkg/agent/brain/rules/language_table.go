@@ -17,10 +17,10 @@ var english = language{
 		actual:     "What exactly happens? Please quote the output, the error message or the value you see.",
 		scope:      "Where is it: which command, function, file or page, and which version?",
 		acceptance: "What should be true afterwards? An input with the right result is enough.",
-		what:       "What should it do, as you would use it? An example of use and its result says the most.",
+		what:       "What should it do, as you would use it? An example of use and its result helps the most.",
 		why:        "What do you need it for? What do you do today without it?",
 	},
-	expectedOf: "The report says “%s”. What should happen instead? Please give the exact result you expect.",
+	expectedOf: "The report describes “%s”. What should happen instead? Please give the exact result you expect.",
 	actualOf:   "You expect “%s”. What happens instead? Please quote the output, the error message or the value you see.",
 	errorText:  "What does the error say? Please paste the whole message, with its stack trace if it has one.",
 	frame: frame{

@@ -208,7 +208,7 @@ func (p PM) readDecision(a brain.Assignment) instance.Result {
 	}
 	said := heard[len(heard)-1]
 	text := oneLine(plain(said.Text))
-	r.Summary = fmt.Sprintf("%s says: %s", said.Author, excerpt(text))
+	r.Summary = fmt.Sprintf("%s wrote: %s", said.Author, excerpt(text))
 	r.Data = map[string]string{Word: Wish, Of: asker(a)}
 	switch {
 	case assents(said.Text, p.Self):

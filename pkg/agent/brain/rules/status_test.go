@@ -39,7 +39,7 @@ func TestStatus(t *testing.T) {
 
 </details>
 
-This comment is kept up to date. ` + "`signalbox explain acme/widgets/7`" + ` says more.
+This comment is kept up to date. ` + "`signalbox explain acme/widgets/7`" + ` shows more.
 `},
 		"nobody at work": {rules.Status{Instance: "i", Phase: rules.Working, State: "running_tests", Since: at(2), Role: "tester", Parts: 3, Ended: 1},
 			`**At work**
@@ -48,7 +48,7 @@ This comment is kept up to date. ` + "`signalbox explain acme/widgets/7`" + ` sa
 - To act: ` + "`tester`" + `
 - Parts: 1 of 3 have ended
 
-This comment is kept up to date. ` + "`signalbox explain i`" + ` says more.
+This comment is kept up to date. ` + "`signalbox explain i`" + ` shows more.
 `},
 		"waiting": {rules.Status{Instance: "i", Phase: rules.Waiting, State: "waiting", Since: at(2), Waits: []string{"answers to Q1, Q2", "a person: it's @bob's"}},
 			`**Waiting**
@@ -57,7 +57,7 @@ This comment is kept up to date. ` + "`signalbox explain i`" + ` says more.
 - Waits for: answers to Q1, Q2
 - Waits for: a person: it's @ bob's
 
-This comment is kept up to date. ` + "`signalbox explain i`" + ` says more.
+This comment is kept up to date. ` + "`signalbox explain i`" + ` shows more.
 `},
 		"done": {rules.Status{Instance: "i", Phase: rules.Done, State: "completed", Since: at(2), Reason: "opened", Pull: 12},
 			`**Done**
@@ -66,7 +66,7 @@ This comment is kept up to date. ` + "`signalbox explain i`" + ` says more.
 - Reason: opened
 - Pull request: #12
 
-This comment is kept up to date. ` + "`signalbox explain i`" + ` says more.
+This comment is kept up to date. ` + "`signalbox explain i`" + ` shows more.
 `},
 	} {
 		t.Run(name, func(t *testing.T) {

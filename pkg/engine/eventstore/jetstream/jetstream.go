@@ -24,7 +24,7 @@ type Config struct {
 	Replicas int
 	// Watermark is a file that remembers which log this was and how far it went. Put it on
 	// another disk than the log if there is one. Empty keeps the watermark in a key-value
-	// bucket beside the log. That sees a deleted or replaced stream, but goes with the
+	// bucket next to the log. That sees a deleted or replaced stream, but goes with the
 	// server's store if that is lost.
 	Watermark string
 	// Source is the CloudEvents source of all commits, kept when the log is made;

@@ -15,7 +15,7 @@ import (
 // file for it. Its one key is the name of the log's stream.
 const WatermarkBucket = "watermark"
 
-// bucketWatermark keeps the watermark beside the log.
+// bucketWatermark keeps the watermark next to the log.
 type bucketWatermark struct{ bucket jetstream.KeyValue }
 
 func openBucketWatermark(ctx context.Context, js jetstream.JetStream, c Config) (bucketWatermark, error) {

@@ -103,7 +103,7 @@ func (r *Request) take(it item, calls, results map[string]bool) error {
 	call := func(id, name string) { calls[id], r.Calls = true, append(r.Calls, name) }
 	result := func(id, text string) error {
 		if !calls[id] {
-			return fmt.Errorf("a result of the call %q, which there was not", id)
+			return fmt.Errorf("a result of the call %q, which was never made", id)
 		}
 		results[id], r.Results, r.Last = true, append(r.Results, text), ""
 		return nil
