@@ -17,8 +17,8 @@ type Key struct {
 	Day                                string // of the result or of the spending, in UTC, such as 2026-01-31
 }
 
-// NotTold stands for the brain of steps that did not tell it: those without one, and those of earlier versions.
-const NotTold = "not told"
+// NotReported stands for the brain of steps that did not report it: those without one, and those of earlier versions.
+const NotReported = "not reported"
 
 // Sum is what steps cost, and how they ended.
 type Sum struct {
@@ -93,7 +93,7 @@ func metered(c instance.Cost) bool { return c.TokensIn+c.TokensOut > 0 }
 
 // sum adds a cost to its sum.
 func (t *Tally) sum(id, workflow, role, state string, at time.Time, c instance.Cost) *Sum {
-	key := Key{workflow, cmp.Or(t.repos[id], RepoOf(id)), role, cmp.Or(c.Brain, NotTold), state, at.UTC().Format(time.DateOnly)}
+	key := Key{workflow, cmp.Or(t.repos[id], RepoOf(id)), role, cmp.Or(c.Brain, NotReported), state, at.UTC().Format(time.DateOnly)}
 	sum := t.sums[key]
 	if sum == nil {
 		sum = new(Sum)

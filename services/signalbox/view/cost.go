@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/tally"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
@@ -58,7 +59,7 @@ func (c *Costs) Add(id string, commits []instance.Commit) {
 			}
 			metered = metered || spend.TokensIn+spend.TokensOut > 0
 			line := c.line(map[string]string{"repo": repoOf(in), "role": role, "state": state, "day": commit.At.UTC().Format(time.DateOnly),
-				"instance": id, "brain": cmp.Or(spend.Brain, notTold)}[c.by])
+				"instance": id, "brain": cmp.Or(spend.Brain, tally.NotReported)}[c.by])
 			line.TokensIn, line.TokensOut = line.TokensIn+spend.TokensIn, line.TokensOut+spend.TokensOut
 			line.USD, line.WallMS, line.Steps = line.USD+spend.USD, line.WallMS+spend.WallMS, line.Steps+steps
 			if steps > 0 && !metered {
@@ -67,10 +68,6 @@ func (c *Costs) Add(id string, commits []instance.Commit) {
 		}
 	}
 }
-
-// notTold stands for the brain of steps that did not tell it: those without one, and
-// those of earlier versions.
-const notTold = "not reported"
 
 func (c *Costs) line(name string) *Cost {
 	if c.named[name] == nil {

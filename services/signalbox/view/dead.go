@@ -94,7 +94,7 @@ func DeadLetter(env *term.Env, d Dead) error {
 	}
 	env.Printf("work of %s in %s, commit %d; now: %s\n", term.Line(d.Instance), term.Line(d.State), d.Work, term.Line(d.Now))
 	if d.Waits {
-		env.Printf("signalbox explain %s says why it does not move; mend that, then signalbox dead retry %d\n", term.Quote(d.Instance), d.Number)
+		env.Printf("signalbox explain %s names the reason; mend that, then signalbox dead retry %d\n", term.Quote(d.Instance), d.Number)
 	} else {
 		env.Printf("nothing waits for it: signalbox dead drop %d --reason TEXT\n", d.Number)
 	}
