@@ -155,8 +155,12 @@ func (r recorded) decision(e Resolved) Action {
 	return Resolve{e.Number, e.Text}
 }
 
-// handing returns the action by which an agent hands in unfinished work, or nil.
+// handing returns the action by which an agent hands in unfinished work, or nil. An always rule
+// that asks people acts under no live claim.
 func (r recorded) handing() Action {
+	if !r.in.Claim.Live(r.at) {
+		return nil
+	}
 	handed, _ := first[Handed](r.events)
 	released, ends := first[Released](r.events)
 	escalated, asksPeople := first[Escalated](r.events)
