@@ -41,7 +41,7 @@ func TestWhatAJudgeChangesIsDropped(t *testing.T) {
 		t.Errorf("it ended with %+v, %v", r, err)
 	}
 	r, err = w.do(w.in("task", "solution-validator", "planning", ""), answers(nil, func(out *brain.Outcome) { out.Declared = false }))
-	if err == nil || !strings.Contains(err.Error(), "nothing of how it judges") {
+	if err == nil || !strings.Contains(err.Error(), "gives no judgement") {
 		t.Errorf("without a word it ended with %+v, %v", r, err)
 	}
 }

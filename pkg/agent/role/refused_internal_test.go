@@ -23,7 +23,14 @@ func TestAWorkTreeThatIsRefusedIsLoggedAndCounted(t *testing.T) {
 	want := `
 # HELP signalbox_intake_refused_total Work trees that were not taken in after a program, by rule.
 # TYPE signalbox_intake_refused_total counter
+signalbox_intake_refused_total{role="developer",rule="disk"} 0
+signalbox_intake_refused_total{role="developer",rule="files"} 0
 signalbox_intake_refused_total{role="developer",rule="git"} 2
+signalbox_intake_refused_total{role="developer",rule="memory"} 0
+signalbox_intake_refused_total{role="developer",rule="pack"} 0
+signalbox_intake_refused_total{role="developer",rule="processes"} 0
+signalbox_intake_refused_total{role="developer",rule="size"} 0
+signalbox_intake_refused_total{role="developer",rule="time"} 0
 `
 	if err := testutil.GatherAndCompare(h.Metrics, strings.NewReader(want), "signalbox_intake_refused_total"); err != nil {
 		t.Error(err)

@@ -94,7 +94,9 @@
   };
   document.addEventListener('visibilitychange', () => { if (document.hidden) shut(); else open(); });
   window.addEventListener('beforeunload', shut);
-  open();
+  // A stream that is opened while the page loads is a part of the loading, which then never ends.
+  if (document.readyState === 'complete') open();
+  else window.addEventListener('load', () => setTimeout(open, 0));
 
   // Single keys act where nobody types, and not with another key held down.
   const keys = document.getElementById('keys'), places = { b: '/', i: '/inbox', l: '/lifecycles', a: '/agents' };
