@@ -48,7 +48,7 @@ func TestEveryCommandEndsByTheTableOfExitCodes(t *testing.T) {
 				return
 			}
 			for _, line := range shown[path] {
-				optional := map[string]string{"prompt show": "--instance", "definition ls": "--running", "definition show": "--running"}[path]
+				optional := map[string]string{"prompt show": "--instance", "definition ls": "--running", "definition show": "--running", "whatif": "--policy"}[path]
 				if strings.Contains(line, "--data") || strings.Contains(line, "backup") || !strings.Contains(line, optional) {
 					continue // they need no system
 				}
