@@ -73,7 +73,7 @@ func TestThatTheOwnAccountIsNotHeardIsSaidOnce(t *testing.T) {
 	w.say(own, n, "and again")
 	w.poll(p)
 	w.want(n)
-	if strings.Count(log.String(), "not heard") != 1 {
+	if strings.Count(log.String(), "token's own account are ignored") != 1 {
 		t.Errorf("it said:\n%s", log.String())
 	}
 }
