@@ -79,7 +79,7 @@ func TestDecideRecords(t *testing.T) {
 			report(instance.Result{Status: instance.Failure}),
 			[]instance.Event{
 				instance.Reported{Token: 1, Role: "pm", Agent: "p1", State: "creating_pr", Result: instance.Result{Status: instance.Failure}},
-				instance.Escalated{Number: 1, Agent: "pm", Reason: "the pull request could not be made", RequiresHuman: true},
+				instance.Escalated{Number: 1, Agent: "pm", Reason: "the pull request could not be opened", RequiresHuman: true},
 			}},
 		{"a result's questions are numbered after those that were asked", nil,
 			[]step{opened(), moveTo("requirements_unclear"), claim("p1"), do(instance.Ask{Token: 1, Text: "A?"})}, report(asking),

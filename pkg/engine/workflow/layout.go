@@ -27,7 +27,7 @@ type box struct {
 	left, right []*lane // in the order of their ports, from the top
 }
 
-func (b *box) middle() float64 { return b.y + b.h/2 }
+func (s *box) middle() float64 { return s.y + s.h/2 }
 
 // lane is the vertical line that all moves into one state share on one side of the column: moves
 // down on the right, moves up on the left.

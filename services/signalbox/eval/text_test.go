@@ -85,7 +85,7 @@ func TestCasesThatCannotBeReadAreNamedByTheirLine(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, casesFile), []byte(line+"\n\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := readCases(dir); err == nil || !strings.Contains(err.Error(), "has to lie beside cases.jsonl") {
+	if _, _, err := readCases(dir); err == nil || !strings.Contains(err.Error(), "has to lie next to cases.jsonl") {
 		t.Errorf("without the repository: %v", err)
 	}
 	if err := os.Mkdir(filepath.Join(dir, casesRepo), 0o700); err != nil {
