@@ -21,7 +21,7 @@ const chart = "deploy/helm"
 
 type object = map[string]any
 
-// at returns what a path leads to in a document: a key, or the number of an element.
+// at returns the value at a path of a document. A part of the path is a key, or the number of an element.
 func at(of any, path ...any) any {
 	for _, step := range path {
 		switch s := step.(type) {

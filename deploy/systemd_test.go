@@ -60,7 +60,7 @@ func TestUnitsSetWhatTheirServicesKnow(t *testing.T) {
 	}
 }
 
-// environment returns what a unit sets.
+// environment returns the variables that a unit sets, by name.
 func environment(text string) string {
 	return strings.Join(regexp.MustCompile(`(?m)^Environment=.*$`).FindAllString(text, -1), "\n")
 }

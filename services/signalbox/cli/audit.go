@@ -64,7 +64,11 @@ func (c auditCommand) Run(ctx context.Context, env *term.Env) error {
 		if c.Decisions {
 			e.again = whatif.Start(runtime.GOMAXPROCS(0), func(def *workflow.Definition) (*workflow.Definition, error) { return def, nil }, known.find)
 		}
-		if err := log.Read(ctx, 1, e.check); err != nil {
+		err = log.Read(ctx, 1, e.check)
+		if e.again != nil {
+			e.cases = e.again.End()
+		}
+		if err != nil {
 			return err
 		}
 		e.checker.ReadTo(max(log.Last, log.Expected))
@@ -95,6 +99,7 @@ type auditor struct {
 	seal    *sealing
 	lost    bool        // a gap makes the order of claims unknown
 	again   *whatif.Log // nil: no commit is decided again
+	cases   []whatif.Case
 }
 
 // check adds a message to the checkers.
@@ -144,10 +149,7 @@ const decision logcheck.Rule = "decision"
 
 // decisions returns the first commit of each instance that is decided otherwise.
 func (e *auditor) decisions() (all []logcheck.Violation) {
-	if e.again == nil {
-		return nil
-	}
-	for _, c := range e.again.End() {
+	for _, c := range e.cases {
 		if !c.Same() {
 			all = append(all, logcheck.Violation{Seq: c.Seq, Instance: c.Instance, Rule: decision, Text: c.Unknown})
 		}
