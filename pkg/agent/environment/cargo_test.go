@@ -52,6 +52,7 @@ func serveCrate(t *testing.T, r *registry, mode sandbox.Mode) (environment.Store
 }
 
 func TestPackagesOfRustAreFetchedOnceAndLaterRunsHaveThemWithoutNetwork(t *testing.T) {
+	t.Parallel()
 	needs(t, "cargo")
 	for _, mode := range []sandbox.Mode{sandbox.Bwrap, sandbox.Landlock} {
 		t.Run(string(mode), func(t *testing.T) {
@@ -85,6 +86,7 @@ func TestPackagesOfRustAreFetchedOnceAndLaterRunsHaveThemWithoutNetwork(t *testi
 }
 
 func TestALayerServesTheDirectoryThatItIsForUnlessTheRunReachesTheRegistry(t *testing.T) {
+	t.Parallel()
 	needs(t, "cargo")
 	r := newRegistry(t)
 	s, box := serveCrate(t, r, sandbox.Bwrap)
@@ -107,6 +109,7 @@ func TestALayerServesTheDirectoryThatItIsForUnlessTheRunReachesTheRegistry(t *te
 }
 
 func TestAPackageOfRustThatIsNotTheLocksIsRefused(t *testing.T) {
+	t.Parallel()
 	needs(t, "cargo")
 	r := newRegistry(t)
 	s, _ := serveCrate(t, r, sandbox.Bwrap)
@@ -121,6 +124,7 @@ func TestAPackageOfRustThatIsNotTheLocksIsRefused(t *testing.T) {
 }
 
 func TestAHostThatAManifestOfRustNamesIsNotReachedByAFetch(t *testing.T) {
+	t.Parallel()
 	needs(t, "cargo")
 	r := newRegistry(t)
 	s, _ := serveCrate(t, r, sandbox.Bwrap)
@@ -134,6 +138,7 @@ func TestAHostThatAManifestOfRustNamesIsNotReachedByAFetch(t *testing.T) {
 }
 
 func TestTheFetchOfCargoSeesManifestsWithoutTargets(t *testing.T) {
+	t.Parallel()
 	tree := fstest.MapFS{}
 	for name, content := range map[string]string{
 		"Cargo.toml": "[package]\nname = \"x\"\nversion = \"1.0.0\"\nbuild = \"b.rs\"\nlinks = \"x\"\n[lib]\npath = \"x.rs\"\n[[test]]\nname = \"t\"\n" +

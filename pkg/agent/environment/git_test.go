@@ -39,6 +39,7 @@ func serveGit(t *testing.T, files map[string]string) (address, host string) {
 }
 
 func TestAPackageOfAGitRepositoryIsNamedWithTheLineThatHelps(t *testing.T) {
+	t.Parallel()
 	const npm = "package.json takes left from the git repository https://git.example/left.git, whose host is not allowed: allow it with --egress git.example, which a setup in .signalbox.yaml, setup: {command: \"npm install\"}, needs as well"
 	const cargo = "takes left from the git repository https://git.example/left, whose host is not allowed: allow it with --egress git.example"
 	const pip = "takes left from the git repository https://git.example/left.git, which is not fetched, since pip runs code of the package for it: add to .signalbox.yaml: " +
@@ -119,6 +120,7 @@ func allow(t *testing.T, hosts ...string) egress.List {
 }
 
 func TestAPackageOfNodeFromAnAllowedGitRepositoryIsFetchedWithoutItsScripts(t *testing.T) {
+	t.Parallel()
 	needs(t, "npm")
 	address, host := serveGit(t, map[string]string{"index.js": "module.exports = require('fs').readdirSync(__dirname).includes('ran') ? 'a script ran' : 42",
 		"package.json": `{"name":"left","version":"1.0.0","files":["index.js","ran"],"scripts":{"prepare":"touch ran","install":"touch ran"}}`})
@@ -133,6 +135,7 @@ func TestAPackageOfNodeFromAnAllowedGitRepositoryIsFetchedWithoutItsScripts(t *t
 }
 
 func TestAPackageOfRustFromAnAllowedGitRepositoryIsFetched(t *testing.T) {
+	t.Parallel()
 	needs(t, "cargo")
 	address, host := serveGit(t, map[string]string{"Cargo.toml": "[package]\nname = \"left\"\nversion = \"1.0.0\"\nedition = \"2021\"\n", "src/lib.rs": "pub const VALUE: i32 = 42;\n"})
 	r := newRegistry(t)

@@ -156,6 +156,7 @@ throw new GradleException("reached ${reached}, token ${System.getenv('SECRET_TOK
 }
 
 func TestTheFetchOfGradleSeesBuildScriptsAndTheCodeThatTheyAreMadeOf(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		files, want string // separated by spaces
 		fetch       string

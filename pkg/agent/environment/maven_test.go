@@ -80,6 +80,7 @@ func pomOf(dependency, repository string) string {
 }
 
 func TestPackagesOfMavenAreFetchedOnceAndLaterRunsHaveThemWithoutNetwork(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []sandbox.Mode{sandbox.Bwrap, sandbox.Landlock} {
 		t.Run(string(mode), func(t *testing.T) {
 			r := newRegistry(t)
@@ -104,6 +105,7 @@ func TestPackagesOfMavenAreFetchedOnceAndLaterRunsHaveThemWithoutNetwork(t *test
 }
 
 func TestARepositoryThatAPomNamesIsNotReachedByAFetch(t *testing.T) {
+	t.Parallel()
 	r := newRegistry(t)
 	serveMaven(t, r)
 	s, _ := r.store(t, "MAVEN_MIRRORS=<mirrors><mirror><id>stub</id><mirrorOf>central</mirrorOf><url>"+r.URL+"/</url></mirror></mirrors>")
@@ -115,6 +117,7 @@ func TestARepositoryThatAPomNamesIsNotReachedByAFetch(t *testing.T) {
 }
 
 func TestTheFetchOfMavenSeesThePomsOfTheModules(t *testing.T) {
+	t.Parallel()
 	tree := fstest.MapFS{}
 	for name, content := range map[string]string{
 		"pom.xml":   "<project><modules><module>a</module><module>../out</module></modules><profiles><profile><modules><module>b/other.xml</module></modules></profile></profiles></project>",

@@ -157,6 +157,7 @@ func zipped(t *testing.T, files map[string]string) []byte {
 }
 
 func TestPackagesOfNodeAreFetchedWithoutScriptsBuiltWithoutNetworkAndMounted(t *testing.T) {
+	t.Parallel()
 	needs(t, "npm")
 	r := newRegistry(t)
 	pack := tgz(t, map[string]string{
@@ -217,6 +218,7 @@ s.on('connect', () => end('network')); s.on('error', () => end('no network'));`,
 }
 
 func TestAHostThatIsNoRegistryIsReachedByAFetchOnlyIfItIsAllowed(t *testing.T) {
+	t.Parallel()
 	needs(t, "npm")
 	r, other := newRegistry(t), newRegistry(t)
 	dir := write(t, map[string]string{"package.json": `{"name":"x","dependencies":{"left":"` + other.URL + `/left.tgz"}}`})
@@ -233,6 +235,7 @@ func TestAHostThatIsNoRegistryIsReachedByAFetchOnlyIfItIsAllowed(t *testing.T) {
 }
 
 func TestPackagesOfPythonThatTheMachineLacksAreFetched(t *testing.T) {
+	t.Parallel()
 	needs(t, "python3")
 	r := newRegistry(t)
 	r.files["/simple/sb-left"] = []byte(`<a href="/f/sb_left-1.0-py3-none-any.whl">sb_left-1.0-py3-none-any.whl</a>`)
@@ -268,6 +271,7 @@ func TestPackagesOfPythonThatTheMachineLacksAreFetched(t *testing.T) {
 }
 
 func TestModulesOfGoAreFetchedAndTheirBuildIsPaidOnce(t *testing.T) {
+	t.Parallel()
 	needs(t, "go")
 	r := newRegistry(t)
 	const at = "/example.com/left/@v/"

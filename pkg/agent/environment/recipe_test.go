@@ -11,6 +11,7 @@ import (
 )
 
 func TestARecipeIsFoundByLocksAndManifests(t *testing.T) {
+	t.Parallel()
 	const deps = `{"dependencies": {"a": "1"}}`
 	for name, c := range map[string]struct {
 		files map[string]string
@@ -66,6 +67,7 @@ func TestARecipeIsFoundByLocksAndManifests(t *testing.T) {
 }
 
 func TestOptionsOfNpmThatNameHostsProgramsOrCredentialsAreLeftOut(t *testing.T) {
+	t.Parallel()
 	tree := fstest.MapFS{"package.json": {Data: []byte(`{"dependencies": {"a": "1"}}`)}, ".npmrc": {Data: []byte(
 		"registry=http://evil.example/\n//evil.example/:_authToken=${TOKEN}\nscript-shell=./x\nproxy=http://x\nlegacy-peer-deps = true\n")}}
 	if got := environment.Find(tree)[0].Files[".npmrc"]; got != "legacy-peer-deps = true\n" {

@@ -58,6 +58,7 @@ DEPENDENCIES
 `
 
 func TestGemsAreFetchedWithoutTheirCodeAndTheirExtensionsBuiltWithoutNetwork(t *testing.T) {
+	t.Parallel()
 	needs(t, "ruby")
 	needs(t, "gem")
 	for _, mode := range []sandbox.Mode{sandbox.Bwrap, sandbox.Landlock} {
@@ -114,6 +115,7 @@ func (r *registry) index(all map[string]string) {
 }
 
 func TestTheGemsOfAGemfileWithoutALockAreFetchedAndItsCodeNeverRuns(t *testing.T) {
+	t.Parallel()
 	needs(t, "ruby")
 	needs(t, "gem")
 	r := newRegistry(t)
@@ -156,6 +158,7 @@ func TestTheGemsOfAGemfileWithoutALockAreFetchedAndItsCodeNeverRuns(t *testing.T
 }
 
 func TestAGemThatIsNotTheLocksOrOfAnotherSourceIsRefused(t *testing.T) {
+	t.Parallel()
 	needs(t, "ruby")
 	r := newRegistry(t)
 	r.files["/gems/sb-left-1.0.0.gem"], r.files["/gems/sb-build-1.0.0.gem"] = []byte("x"), []byte("x")
@@ -175,6 +178,7 @@ func TestAGemThatIsNotTheLocksOrOfAnotherSourceIsRefused(t *testing.T) {
 }
 
 func TestWhereTheManifestIsCodeNothingIsFetchedAndTheLineThatHelpsIsNamed(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		files map[string]string
 		says  string
