@@ -26,12 +26,9 @@ func (c *Client) List(ctx context.Context, q *pb.ListRequest) ([]*pb.Summary, er
 	q = proto.CloneOf(q)
 	var all []*pb.Summary
 	for {
-		reply := new(pb.ListReply)
-		if err := c.query(ctx, subject.List, q, reply); err != nil {
+		reply, err := c.ListPage(ctx, q)
+		if err != nil {
 			return nil, err
-		}
-		if reply.Refusal != nil {
-			return nil, refusal("list", reply.Refusal)
 		}
 		all = append(all, reply.Instances...)
 		if reply.Next == "" {
@@ -39,6 +36,16 @@ func (c *Client) List(ctx context.Context, q *pb.ListRequest) ([]*pb.Summary, er
 		}
 		q.After = reply.Next
 	}
+}
+
+// ListPage returns one page of the instances that match: those after q.After.
+func (c *Client) ListPage(ctx context.Context, q *pb.ListRequest) (*pb.ListReply, error) {
+	reply := new(pb.ListReply)
+	err := c.query(ctx, subject.List, q, reply)
+	if err == nil && reply.Refusal != nil {
+		err = refusal("list", reply.Refusal)
+	}
+	return reply, err
 }
 
 // History returns the commits of an instance after the given sequence.

@@ -41,9 +41,7 @@ func (c *Client) Watch(ctx context.Context, id string, after uint64, f func(LogE
 			if ctx.Err() != nil {
 				return fmt.Errorf("watch: %w", ctx.Err())
 			}
-			entry := LogEntry{subject.Event{Workflow: r.GetWorkflow(), State: r.GetState(), Instance: r.GetInstance(), Wakes: r.GetWakes()},
-				wire.Recorded(r)}
-			switch err := f(entry); {
+			switch err := f(logEntry(r)); {
 			case errors.Is(err, ErrStopWatch):
 				return nil
 			case err != nil:
@@ -54,17 +52,31 @@ func (c *Client) Watch(ctx context.Context, id string, after uint64, f func(LogE
 	}
 }
 
-// WatchSummaries calls f, from the caller's goroutine, with the summaries of the instances that changed after the given
-// sequence, and with the sequence up to which they have all changes. It returns when ctx ends, or f's error, if that is not
-// ErrStopWatch. A watcher that was away gets each instance once, as it is now.
-func (c *Client) WatchSummaries(ctx context.Context, after uint64, f func(changed []*pb.Summary, seq uint64) error) error {
+func logEntry(r *pb.Record) LogEntry {
+	return LogEntry{subject.Event{Workflow: r.GetWorkflow(), State: r.GetState(), Instance: r.GetInstance(), Wakes: r.GetWakes()}, wire.Recorded(r)}
+}
+
+// Change is the news of a log.
+type Change struct {
+	Commits   []LogEntry
+	Summaries []*pb.Summary // of the instances that they are of, each once, as it is now
+	Seq       uint64        // up to here the news is complete
+}
+
+// Follow calls f, from the caller's goroutine, with what changed after the given sequence: at once if something did, and about once
+// a second if nothing does. It returns when ctx ends, or f's error, if that is not ErrStopWatch.
+func (c *Client) Follow(ctx context.Context, after uint64, f func(Change) error) error {
 	for {
-		reply, err := c.watch(ctx, &pb.WatchRequest{After: after, WaitMs: watchWait, Summaries: true})
+		reply, err := c.watch(ctx, &pb.WatchRequest{After: after, WaitMs: watchWait, Summaries: true, Records: true})
 		if err != nil {
 			return err
 		}
 		after = reply.GetNext()
-		switch err := f(reply.GetSummaries(), after); {
+		change := Change{Summaries: reply.GetSummaries(), Seq: after}
+		for _, r := range reply.GetCommits() {
+			change.Commits = append(change.Commits, logEntry(r))
+		}
+		switch err := f(change); {
 		case errors.Is(err, ErrStopWatch):
 			return nil
 		case err != nil:

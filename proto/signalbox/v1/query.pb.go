@@ -1075,7 +1075,9 @@ type WatchRequest struct {
 	// Ask where the log ends now, and for no commit.
 	Newest bool `protobuf:"varint,4,opt,name=newest,proto3" json:"newest,omitempty"`
 	// Reply with the summary of each instance that has such commits, in place of the commits.
-	Summaries     bool `protobuf:"varint,5,opt,name=summaries,proto3" json:"summaries,omitempty"`
+	Summaries bool `protobuf:"varint,5,opt,name=summaries,proto3" json:"summaries,omitempty"`
+	// With summaries: reply with the commits, too.
+	Records       bool `protobuf:"varint,6,opt,name=records,proto3" json:"records,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1141,6 +1143,13 @@ func (x *WatchRequest) GetNewest() bool {
 func (x *WatchRequest) GetSummaries() bool {
 	if x != nil {
 		return x.Summaries
+	}
+	return false
+}
+
+func (x *WatchRequest) GetRecords() bool {
+	if x != nil {
+		return x.Records
 	}
 	return false
 }
@@ -2239,13 +2248,14 @@ const file_signalbox_v1_query_proto_rawDesc = "" +
 	"\x05chain\x18\b \x01(\tR\x05chain\x12\x1a\n" +
 	"\binstance\x18\t \x01(\tR\binstance\x12\x14\n" +
 	"\x05wakes\x18\n" +
-	" \x01(\bR\x05wakes\"\x8f\x01\n" +
+	" \x01(\bR\x05wakes\"\xa9\x01\n" +
 	"\fWatchRequest\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12\x14\n" +
 	"\x05after\x18\x02 \x01(\x04R\x05after\x12\x17\n" +
 	"\await_ms\x18\x03 \x01(\rR\x06waitMs\x12\x16\n" +
 	"\x06newest\x18\x04 \x01(\bR\x06newest\x12\x1c\n" +
-	"\tsummaries\x18\x05 \x01(\bR\tsummaries\"\xb6\x01\n" +
+	"\tsummaries\x18\x05 \x01(\bR\tsummaries\x12\x18\n" +
+	"\arecords\x18\x06 \x01(\bR\arecords\"\xb6\x01\n" +
 	"\n" +
 	"WatchReply\x12.\n" +
 	"\acommits\x18\x01 \x03(\v2\x14.signalbox.v1.RecordR\acommits\x12\x12\n" +

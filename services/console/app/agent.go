@@ -87,6 +87,6 @@ func (c *Console) agents(w http.ResponseWriter, _ *http.Request, s *session) {
 	snap := c.cache.snapshot()
 	p := makeAgents(snap.rows, c.now())
 	p.frame = c.frame(s, "Agents", "agents")
-	p.Seq, p.Waiting = snap.seq, snap.waiting()
+	p.Seq, p.Waiting = snap.seq, snap.waits
 	c.pages.show(w, http.StatusOK, "agents", p)
 }

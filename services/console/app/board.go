@@ -15,26 +15,28 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
-// perPage is how many rows a page of the board has.
-const perPage = 50
+const (
+	perPage   = 50  // rows
+	maxLabels = 100 // that the board proposes
+)
 
 // filter is what the query of the board's address asks for. The zero filter asks for all that
 // are open.
 type filter struct {
-	Repo, Workflow, State, Role, Text        string
+	Repo, Workflow, State, Role, Label, Text string
 	Waiting, Late, Failing, Unproven, Closed bool
 	Page                                     int // from 0
 }
 
 // The keys of the query.
 const (
-	keyRepo, keyWorkflow, keyState, keyRole, keyText, keyPage     = "repo", "workflow", "state", "role", "q", "page"
-	keyWaiting, keyLate, keyFailing, keyUnproven, keyClosed, isOn = "waiting", "late", "failing", "unproven", "closed", "1"
+	keyRepo, keyWorkflow, keyState, keyRole, keyLabel, keyText, keyPage = "repo", "workflow", "state", "role", "label", "q", "page"
+	keyWaiting, keyLate, keyFailing, keyUnproven, keyClosed, isOn       = "waiting", "late", "failing", "unproven", "closed", "1"
 )
 
 // texts and marks return the fields of a filter by their keys.
 func (f *filter) texts() map[string]*string {
-	return map[string]*string{keyRepo: &f.Repo, keyWorkflow: &f.Workflow, keyState: &f.State, keyRole: &f.Role, keyText: &f.Text}
+	return map[string]*string{keyRepo: &f.Repo, keyWorkflow: &f.Workflow, keyState: &f.State, keyRole: &f.Role, keyLabel: &f.Label, keyText: &f.Text}
 }
 
 func (f *filter) marks() map[string]*bool {
@@ -95,6 +97,7 @@ func (f filter) matches(r *row, now time.Time) bool {
 		r.Workflow == learning.Workflow && f.Workflow != r.Workflow,
 		f.Repo != "" && f.Repo != r.Repo,
 		f.Role != "" && f.Role != r.Role,
+		f.Label != "" && !slices.Contains(r.Labels, f.Label),
 		f.Waiting && !r.Waits,
 		f.Late && !r.late(now),
 		f.Failing && r.Failures == 0,
@@ -145,6 +148,7 @@ type boardPage struct {
 	Repos      []string
 	Workflows  []string
 	Roles      []string
+	Labels     []string
 	Ignored    string // keys of the query
 	Loading    bool
 	Closed     int // how many are closed
@@ -175,7 +179,6 @@ type boardRow struct {
 	URL  string
 	Look look
 	Why  string // it does not move; empty: it is not known yet
-	Cost string
 	Late bool
 }
 
@@ -185,7 +188,7 @@ func makeBoard(s snapshot, f filter, now time.Time) boardPage {
 	var shown []*row
 	type place struct{ workflow, state string }
 	counts, looks := map[place]int{}, map[place]look{}
-	repos, workflows, roles := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	repos, workflows, roles, labels := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, r := range s.rows {
 		if r.Closed != "" {
 			p.Closed++
@@ -195,6 +198,11 @@ func makeBoard(s snapshot, f filter, now time.Time) boardPage {
 		}
 		p.All++
 		repos[r.Repo], workflows[r.Workflow], roles[r.Role] = true, true, true
+		for _, label := range r.Labels {
+			if len(labels) < maxLabels {
+				labels[label] = true
+			}
+		}
 		if !f.matches(r, now) {
 			continue
 		}
@@ -205,7 +213,7 @@ func makeBoard(s snapshot, f filter, now time.Time) boardPage {
 			shown = append(shown, r)
 		}
 	}
-	p.Repos, p.Workflows, p.Roles = names(repos), names(workflows), names(roles)
+	p.Repos, p.Workflows, p.Roles, p.Labels = names(repos), names(workflows), names(roles), names(labels)
 	byName := map[string]*lifecycle{}
 	for at, n := range counts {
 		l := byName[at.workflow]
@@ -278,7 +286,7 @@ func names(of map[string]bool) []string {
 
 // drop lists the filters that are on, each with the address without it.
 func (f filter) drop() (all []choice) {
-	for _, key := range []string{keyWorkflow, keyState, keyRepo, keyRole, keyText} {
+	for _, key := range []string{keyWorkflow, keyState, keyRepo, keyRole, keyLabel, keyText} {
 		if value := *f.texts()[key]; value != "" {
 			name := map[string]string{keyText: "text"}[key]
 			all = append(all, choice{Text: cmp.Or(name, key) + " " + value, URL: f.with(func(f *filter) { *f.texts()[key] = "" })})

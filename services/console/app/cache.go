@@ -24,7 +24,8 @@ const (
 	maxStory  = 64               // instances whose history is kept
 	pageSize  = 1000             // instances in a reply to list
 	patience  = 5 * time.Second  // for one reply of the orchestrator
-	checkedIn = 5 * time.Second  // how often the end of the log is asked for
+	maxClosed = 20_000           // instances that are listed for those that have closed
+	checkedIn = 2 * time.Second  // how often the age of the last reply is looked at
 	retryIn   = 5 * time.Second  // longest pause before the log is followed again
 	staleIn   = 12 * time.Second // without a reply for so long the pages say so
 )
@@ -35,17 +36,16 @@ type cache struct {
 	hub    *hub
 	flow   *flow
 	log    *slog.Logger
-	wake   chan struct{} // an instance has changed
 
-	mu      sync.Mutex
-	rows    map[string]*row
-	whole   map[string]view.Instance
-	story   map[string]story
-	defs    map[string]*workflow.Definition // by hash
-	changed map[string]bool                 // to be read again
-	seq     uint64                          // of the newest change that rows has
-	loaded  bool                            // rows has all that are open
-	heard   time.Time                       // when the orchestrator last replied
+	mu     sync.Mutex
+	rows   map[string]*row
+	whole  map[string]view.Instance
+	story  map[string]story
+	defs   map[string]*workflow.Definition // by hash
+	seq    uint64                          // of the newest change that rows has
+	loaded bool                            // rows has all that are open
+	waits  int                             // rows that wait for people
+	heard  time.Time                       // when the orchestrator last replied
 }
 
 // story is the history of an instance, up to its commit seq.
@@ -55,11 +55,11 @@ type story struct {
 }
 
 func newCache(c *client.Client, h *hub, log *slog.Logger) *cache {
-	return &cache{client: c, hub: h, flow: newFlow(), log: log, wake: make(chan struct{}, 1), rows: map[string]*row{}, whole: map[string]view.Instance{},
-		story: map[string]story{}, defs: map[string]*workflow.Definition{}, changed: map[string]bool{}, heard: time.Now()}
+	return &cache{client: c, hub: h, flow: newFlow(), log: log, rows: map[string]*row{}, whole: map[string]view.Instance{},
+		story: map[string]story{}, defs: map[string]*workflow.Definition{}, heard: time.Now()}
 }
 
-// follow loads all instances and follows the log until ctx ends.
+// follow loads the instances and follows the log until ctx ends.
 func (c *cache) follow(ctx context.Context) error {
 	_, _ = backoff.Retry(ctx, func() (struct{}, error) { return struct{}{}, c.load(ctx) }, // it fails when ctx ends
 		backoff.WithBackOff(pacing.Backoff(time.Second, retryIn)), backoff.WithMaxElapsedTime(0),
@@ -69,58 +69,97 @@ func (c *cache) follow(ctx context.Context) error {
 	return nil
 }
 
-// load loads the open instances, then the closed ones, and follows the log from where it ended
-// before.
+// load loads the open instances, then closed ones, and follows the log from there on. A cache that has them goes on where it was,
+// unless the log is another.
 func (c *cache) load(ctx context.Context) error {
-	newest, err := c.client.Newest(ctx)
-	if err == nil {
-		err = c.list(ctx, &pb.ListRequest{Limit: pageSize})
+	c.mu.Lock()
+	after, loaded := c.seq, c.loaded
+	c.mu.Unlock()
+	if !loaded {
+		newest, err := c.client.Newest(ctx)
+		if err != nil {
+			return err
+		}
+		if err := c.list(ctx, newest); err != nil {
+			return err
+		}
+		after = max(newest, maxPast) - maxPast
 	}
-	if err == nil {
+	err := c.client.Follow(ctx, after, func(news client.Change) error { c.take(news); return nil })
+	if no := new(instance.Refusal); errors.As(err, &no) { // the log was exchanged or cut
 		c.mu.Lock()
-		c.loaded, c.seq, c.heard = true, max(c.seq, newest), time.Now()
+		c.rows, c.waits, c.loaded, c.seq = map[string]*row{}, 0, false, 0
 		c.mu.Unlock()
-		c.hub.notify("")
-		err = c.list(ctx, &pb.ListRequest{Limit: pageSize, All: true})
-	}
-	if err == nil {
-		c.hub.notify("")
-		err = c.client.Watch(ctx, "", max(newest, maxPast)-maxPast, func(e client.LogEntry) error {
-			c.count(e)
-			if e.Commit.Seq > newest {
-				c.touch(e.Instance)
-			}
-			return nil
-		})
 	}
 	return err
 }
 
-func (c *cache) list(ctx context.Context, q *pb.ListRequest) error {
-	found, err := c.client.List(ctx, q)
-	if err != nil {
-		return err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, s := range view.Summaries(found) {
-		if have := c.rows[s.Instance]; have == nil || have.Seq < s.Seq {
-			r := rowOf(s)
-			c.rows[s.Instance] = &r
+// list reads the open instances, then closed ones, no more than maxClosed. newest is the end of the log before.
+func (c *cache) list(ctx context.Context, newest uint64) error {
+	for _, q := range []*pb.ListRequest{{Limit: pageSize}, {Limit: pageSize, All: true}} {
+		for read := 0; !q.GetAll() || read < maxClosed; read += pageSize {
+			reply, err := c.client.ListPage(ctx, q)
+			if err != nil {
+				return err
+			}
+			c.mu.Lock()
+			for _, s := range reply.GetInstances() {
+				c.set(rowOf(s))
+			}
+			c.mu.Unlock()
+			if q.After = reply.GetNext(); q.GetAfter() == "" {
+				break
+			}
 		}
+		c.mu.Lock()
+		c.loaded, c.seq, c.heard = true, max(c.seq, newest), time.Now()
+		c.mu.Unlock()
+		c.hub.notify("")
 	}
 	return nil
 }
 
+// set keeps a row, unless a newer one is kept. c.mu is held.
+func (c *cache) set(r row) {
+	have := c.rows[r.ID]
+	if have != nil && have.Seq > r.Seq {
+		return
+	}
+	if have != nil && have.Waits {
+		c.waits--
+	}
+	if r.Waits {
+		c.waits++
+	}
+	c.rows[r.ID] = &r
+	c.seq = max(c.seq, r.Seq)
+}
+
+// take takes the news of the log, and marks the pages that show it.
+func (c *cache) take(news client.Change) {
+	c.mu.Lock()
+	back := time.Since(c.heard) > staleIn
+	c.heard = time.Now()
+	for _, s := range news.Summaries {
+		c.set(rowOf(s))
+	}
+	c.seq = max(c.seq, news.Seq)
+	c.mu.Unlock()
+	for _, e := range news.Commits {
+		c.count(e)
+	}
+	for _, s := range news.Summaries {
+		c.hub.notify(s.GetInstance())
+	}
+	if back {
+		c.hub.notify("")
+	}
+}
+
 // count counts the moves of a commit.
 func (c *cache) count(e client.LogEntry) {
-	workflow := ""
-	for _, event := range e.Events {
-		if opened, ok := event.(instance.Opened); ok {
-			workflow = opened.Workflow
-		}
-	}
 	c.mu.Lock()
+	workflow := ""
 	if have := c.rows[e.Instance]; have != nil {
 		workflow = have.Workflow
 	}
@@ -128,57 +167,23 @@ func (c *cache) count(e client.LogEntry) {
 	c.flow.add(workflow, e)
 }
 
-// touch has an instance read again.
-func (c *cache) touch(id string) {
-	c.mu.Lock()
-	c.changed[id] = true
-	c.mu.Unlock()
-	select {
-	case c.wake <- struct{}{}:
-	default:
-	}
-}
-
-// refresh reads changed instances, and asks for the end of the log now and then, until ctx ends.
+// refresh has the pages read again when the orchestrator has not answered for long, until ctx ends. News ends that state.
 func (c *cache) refresh(ctx context.Context) error {
 	check := time.NewTicker(checkedIn)
 	defer check.Stop()
+	before := false
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-check.C:
-			c.check(ctx)
-		case <-c.wake:
-			c.readChanged(ctx)
+			_, now := c.stale()
+			if now && !before {
+				c.hub.notify("")
+			}
+			before = now
 		}
 	}
-}
-
-// check asks the orchestrator for a reply. Pages are read again when the first one is missing,
-// and when there is one again.
-func (c *cache) check(ctx context.Context) {
-	_, before := c.stale()
-	asking, cancel := context.WithTimeout(ctx, checkedIn/2)
-	defer cancel()
-	if _, err := c.client.Newest(asking); err == nil {
-		c.answered()
-	}
-	if _, now := c.stale(); now != before {
-		c.hub.notify("")
-	}
-	c.mu.Lock()
-	left := len(c.changed)
-	c.mu.Unlock()
-	if left > 0 {
-		c.readChanged(ctx)
-	}
-}
-
-func (c *cache) answered() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.heard = time.Now()
 }
 
 // stale returns when the orchestrator last replied, and whether that is too long ago.
@@ -186,29 +191,6 @@ func (c *cache) stale() (time.Time, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.heard, time.Since(c.heard) > staleIn
-}
-
-// readChanged reads the instances that changed. Those that cannot be read are read later.
-func (c *cache) readChanged(ctx context.Context) {
-	c.mu.Lock()
-	changed := slices.Sorted(maps.Keys(c.changed))
-	clear(c.changed)
-	c.mu.Unlock()
-	for i, id := range changed {
-		if _, err := c.read(ctx, id); err != nil {
-			if no := new(instance.Refusal); errors.As(err, &no) {
-				c.log.Warn("an instance cannot be read", "instance", id, "error", err)
-				continue
-			}
-			c.mu.Lock()
-			for _, left := range changed[i:] {
-				c.changed[left] = true
-			}
-			c.mu.Unlock()
-			return
-		}
-		c.hub.notify(id)
-	}
 }
 
 // read reads an instance from the orchestrator.
@@ -232,9 +214,7 @@ func (c *cache) put(in view.Instance) {
 	if have := c.rows[in.Instance]; have != nil && have.Seq > in.Seq {
 		return
 	}
-	c.seq = max(c.seq, in.Seq)
-	r := rowOfWhole(in)
-	c.rows[in.Instance] = &r
+	c.set(rowOfWhole(in))
 	bound(c.whole, maxWhole)
 	c.whole[in.Instance] = in
 }
@@ -253,7 +233,7 @@ func bound[V any](m map[string]V, most int) {
 func (c *cache) get(ctx context.Context, id string) (view.Instance, error) {
 	c.mu.Lock()
 	in, ok := c.whole[id]
-	ok = ok && in.Seq == c.rows[id].Seq && !c.changed[id] // each that is whole has a row
+	ok = ok && in.Seq == c.rows[id].Seq // each that is whole has a row
 	c.mu.Unlock()
 	if ok {
 		return in, nil
@@ -340,13 +320,21 @@ func (c *cache) named(ctx context.Context, name string) (def *workflow.Definitio
 type snapshot struct {
 	rows   []*row
 	seq    uint64
+	waits  int
 	loaded bool
 }
 
 func (c *cache) snapshot() snapshot {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return snapshot{slices.Collect(maps.Values(c.rows)), c.seq, c.loaded}
+	return snapshot{slices.Collect(maps.Values(c.rows)), c.seq, c.waits, c.loaded}
+}
+
+// waiting counts the instances that wait for people.
+func (c *cache) waiting() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.waits
 }
 
 // newest returns the sequence of the newest change: of an instance, or, for "", of all.

@@ -167,7 +167,7 @@ func (c *Console) diff(w http.ResponseWriter, r *http.Request, s *session) {
 		p.Tabs = append(p.Tabs, choice{Text: fmt.Sprintf("attempt %d", i), URL: fmt.Sprintf("%s?attempt=%d", address, i), Chosen: at == i})
 	}
 	p.frame = c.frame(s, "Change of "+id, "")
-	p.Live, p.Waiting = false, c.cache.snapshot().waiting()
+	p.Live, p.Waiting = false, c.cache.waiting()
 	c.pages.show(w, http.StatusOK, "diff", p)
 }
 

@@ -75,7 +75,7 @@ type rule struct{ Name, To, Reason, When, Values string }
 // timeline ends before; 0: it ends now.
 func makeInstance(env *term.Env, in view.Instance, def *workflow.Definition, records []*pb.Record, before uint64) instancePage {
 	r := rowOfWhole(in)
-	p := instancePage{In: in, Row: boardRow{row: r, URL: instanceURL(in.Instance), Look: r.look(), Late: r.late(env.Now()), Cost: costOf(in.Spend)},
+	p := instancePage{In: in, Row: boardRow{row: r, URL: instanceURL(in.Instance), Look: r.look(), Late: r.late(env.Now())},
 		Links: forgeLinks(in), Differ: in.Differences(), Asked: in.Questions}
 	commits := view.Commits(records)
 	events := timeline(view.History(in.Instance, records))
@@ -400,7 +400,7 @@ func (c *Console) instance(w http.ResponseWriter, r *http.Request, s *session, n
 		p.Unread = unread.Error()
 	}
 	p.frame = c.frame(s, in.Instance, "")
-	p.Watch, p.Seq, p.Waiting = id, in.Seq, c.cache.snapshot().waiting()
+	p.Watch, p.Seq, p.Waiting = id, in.Seq, c.cache.waiting()
 	p.Forms = makeForms(in, def, p.Row.URL, p.Reads, no)
 	p.Refused = no.Why
 	c.pages.show(w, cmp.Or(no.Status, http.StatusOK), "instance", p)

@@ -178,7 +178,7 @@ func (c *Console) lifecycle(w http.ResponseWriter, r *http.Request, s *session) 
 	moves, since := c.cache.flow.of(name)
 	p := makeLifecycle(def, snap.rows, moves, since, c.now())
 	p.frame = c.frame(s, "Lifecycle "+name, "lifecycles")
-	p.Seq, p.Waiting = snap.seq, snap.waiting()
+	p.Seq, p.Waiting = snap.seq, snap.waits
 	for _, other := range all {
 		_, open, _ := stand(snap.rows, other)
 		p.Others = append(p.Others, choice{Text: other, URL: lifecycleURL(other), Chosen: other == name, Count: open})

@@ -211,7 +211,7 @@ func TestARowIsTheSameFromASummaryAndFromTheWhole(t *testing.T) {
 			in.Questions = []instance.Question{{Number: 1, From: "pm", Text: "Which?"}}
 		}),
 	} {
-		short, whole := rowOf(view.Summaries([]*pb.Summary{wire.Summary(in)})[0]), rowOfWhole(view.Of(wire.FullView(in)))
+		short, whole := rowOf(wire.Summary(in)), rowOfWhole(view.Of(wire.FullView(in)))
 		if !reflect.DeepEqual(short, whole) || short.look() != whole.look() {
 			t.Errorf("%s: a summary gives\n%+v, the whole\n%+v", name, short, whole)
 		}
@@ -224,7 +224,7 @@ func TestARowIsTheSameFromASummaryAndFromTheWhole(t *testing.T) {
 func TestAFilterIsInTheAddressAndComesBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var f filter
-		for _, key := range []string{keyRepo, keyWorkflow, keyState, keyRole, keyText} {
+		for _, key := range []string{keyRepo, keyWorkflow, keyState, keyRole, keyLabel, keyText} {
 			*f.texts()[key] = strings.TrimSpace(rapid.String().Draw(t, key))
 		}
 		for _, key := range []string{keyWaiting, keyLate, keyFailing, keyUnproven, keyClosed} {

@@ -1,11 +1,11 @@
 package app
 
 import (
-	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
@@ -25,17 +25,21 @@ type row struct {
 	Closed              instance.Closed
 	Failed              bool // it was cancelled, or is known to have ended without success
 	Unproven, Title     string
+	Labels              []string // of its issue; none of a closed one
+	Cost                string   // none of a closed one
 	Seq                 uint64
 }
 
 // rowOf returns the row of a summary.
-func rowOf(s view.Summary) row {
+func rowOf(p *pb.Summary) row {
+	s := view.Summaries([]*pb.Summary{p})[0]
 	return row{
-		ID: s.Instance, Workflow: s.Workflow, State: s.State, Kind: s.Kind, Repo: repoOf(s.Instance), Role: s.Worker, Agent: s.Agent,
+		ID: s.Instance, Workflow: s.Workflow, State: s.State, Kind: s.Kind, Repo: p.GetRepo(), Role: s.Worker, Agent: s.Agent,
 		Entered: s.EnteredAt, Deadline: s.Deadline, Attempt: s.Attempt, Failures: s.Failures, Questions: s.OpenQuestions,
 		Waits:  s.Closed == "" && (s.OpenEscalations > 0 || s.Kind == workflow.Wait && s.Worker == "" && s.WaitingOn == 0),
 		Paused: s.Paused, Parked: !s.ParkedUntil.IsZero() || s.WaitsForPlace, Closed: s.Closed, Failed: s.Closed == instance.Cancelled,
-		Unproven: s.Unproven, Title: s.Title, Seq: s.Seq,
+		Unproven: s.Unproven, Title: s.Title, Seq: s.Seq, Labels: p.GetLabels(),
+		Cost: costOf(view.Spend{TokensIn: int64(p.GetSpend().GetTokensIn()), TokensOut: int64(p.GetSpend().GetTokensOut()), USD: p.GetSpend().GetUsd()}),
 	}
 }
 
@@ -48,8 +52,14 @@ func rowOfWhole(in view.Instance) row {
 		Closed: in.Closed, Failed: in.Failed, Unproven: in.Unproven, Title: in.Issue.Title, Seq: in.Seq,
 		Waits: in.Closed == "" && (held || in.Kind == workflow.Wait && in.Worker == "" && !in.Follows()),
 	}
+	if in.Closed == "" {
+		r.Labels, r.Cost = in.Issue.Labels, costOf(in.Spend)
+	} else {
+		r.Repo = ""
+	}
 	if r.Repo == "" {
-		r.Repo = repoOf(in.Instance)
+		named := instance.Instance{ID: in.Instance}
+		r.Repo = named.Repo()
 	}
 	if in.Claim != nil {
 		r.Agent = in.Claim.Agent
@@ -61,15 +71,6 @@ func rowOfWhole(in view.Instance) row {
 		r.Deadline = in.EnteredAt.Add(time.Duration(in.TimeoutS * float64(time.Second)))
 	}
 	return r
-}
-
-// repoOf returns the repository in the name of an instance, OWNER/NAME/REST.
-func repoOf(id string) string {
-	parts := strings.SplitN(id, "/", 3)
-	if len(parts) < 3 {
-		return ""
-	}
-	return parts[0] + "/" + parts[1]
 }
 
 // look is how a state is shown: one word, a glyph and a class, so that no colour says it alone.

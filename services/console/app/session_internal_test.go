@@ -2,6 +2,7 @@ package app
 
 import (
 	"errors"
+	"github.com/signalbox/signalbox/pkg/engine/client"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -116,7 +117,7 @@ func TestAPageSaysThatNoOrchestratorAnswers(t *testing.T) {
 	if !strings.Contains(w.Body.String(), `role="alert">✕ No orchestrator answers. The page shows how it stood 1m ago.`) {
 		t.Errorf("the page says\n%s", w.Body)
 	}
-	c.cache.answered()
+	c.cache.take(client.Change{})
 	if f := c.frame(&session{}, "Board", "board"); !f.Stale.IsZero() {
 		t.Error("after an answer it still says so")
 	}

@@ -105,7 +105,7 @@ func (p pages) funcs() template.FuncMap {
 			return moment{t.UTC().Format(time.RFC3339), t.UTC().Format("2006-01-02 15:04:05 UTC"), term.Duration(p.now().Sub(t))}
 		},
 		"due":   func(r boardRow) string { return r.Due(p.now()) },
-		"title": func(s string) string { return term.Cut(sanitize.TerminalLine(s), maxTitle) },
+		"title": title,
 		"words": func(s string) string { return cutText(s, maxText) },
 		"brief": func(s string) string { return cutText(s, maxBrief) },
 		"breakable": func(s string) template.HTML { // a name of words with _ between them
@@ -118,6 +118,9 @@ func (p pages) funcs() template.FuncMap {
 		"duration": term.Duration,
 	}
 }
+
+// title returns a line of strangers, no longer than a page has room for.
+func title(s string) string { return term.Cut(sanitize.TerminalLine(s), maxTitle) }
 
 // cutText returns the beginning of a text that is too long for a page.
 func cutText(s string, most int) string {
@@ -257,9 +260,13 @@ func (c *Console) board(w http.ResponseWriter, r *http.Request, s *session) {
 	snap := c.cache.snapshot()
 	p := makeBoard(snap, f, now)
 	p.frame, p.Ignored = c.frame(s, "Board", "board"), strings.Join(ignored, ", ")
-	p.Seq, p.Waiting = snap.seq, snap.waiting()
+	p.Seq, p.Waiting = snap.seq, snap.waits
 	env := c.env()
-	for i := range p.Rows {
+	for i, row := range p.Rows {
+		if row.Agent != "" && row.look().Class == "work" {
+			p.Rows[i].Why = title(row.Agent) + " works on it."
+			continue
+		}
 		in, err := c.cache.get(r.Context(), p.Rows[i].ID)
 		if err != nil {
 			if errors.Is(err, client.ErrUnavailable) {
@@ -267,23 +274,13 @@ func (c *Console) board(w http.ResponseWriter, r *http.Request, s *session) {
 			}
 			continue
 		}
-		p.Rows[i].Why, p.Rows[i].Cost = whyOf(env, in), costOf(in.Spend)
+		p.Rows[i].Why = whyOf(env, in)
 	}
 	c.pages.show(w, http.StatusOK, "board", p)
 }
 
 // env is the terminal that the sentences of the command line are made for.
 func (c *Console) env() *term.Env { return &term.Env{Now: c.now} }
-
-// waiting counts the instances that wait for people.
-func (s snapshot) waiting() (n int) {
-	for _, r := range s.rows {
-		if r.Waits {
-			n++
-		}
-	}
-	return n
-}
 
 // backTo returns where a form leads: the page that it stands on.
 func backTo(form url.Values, id string) string {

@@ -28,15 +28,19 @@ func TestAWatchOfSummaries(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := map[string]*pb.Summary{}
-	err = e.client.WatchSummaries(t.Context(), after, func(changed []*pb.Summary, seq uint64) error {
-		for _, s := range changed {
+	commits := 0
+	err = e.client.Follow(t.Context(), after, func(c client.Change) error {
+		for _, s := range c.Summaries {
 			seen[s.GetInstance()] = s
 		}
-		if seq < newest {
+		if commits += len(c.Commits); c.Seq < newest {
 			return nil
 		}
 		return client.ErrStopWatch
 	})
+	if commits != int(newest-after) {
+		t.Errorf("following has %d commits, want %d", commits, newest-after)
+	}
 	if err != nil || len(seen) != 2 || seen[id(0)].GetClosed() != "" || seen[id(1)].GetClosed() != "cancelled" || seen[id(1)].GetSeq() != newest {
 		t.Errorf("saw %v, %v; want %s open, %s cancelled at %d", seen, err, id(0), id(1), newest)
 	}
@@ -45,7 +49,7 @@ func TestAWatchOfSummaries(t *testing.T) {
 		t.Errorf("a reply has %d commits and %d summaries, want 0 and 2", len(reply.GetCommits()), len(reply.GetSummaries()))
 	}
 	stop := errors.New("stop")
-	if err := e.client.WatchSummaries(t.Context(), newest, func([]*pb.Summary, uint64) error { return stop }); !errors.Is(err, stop) {
+	if err := e.client.Follow(t.Context(), newest, func(client.Change) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("it ends with %v, want the error of its caller", err)
 	}
 }

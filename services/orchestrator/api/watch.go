@@ -278,14 +278,16 @@ func (w *watch) add(c eventstore.Commit) (full bool, err error) {
 			w.changed = map[string]bool{}
 		}
 		w.changed[c.Instance] = true
-		return false, nil
+		if !w.query.GetRecords() {
+			return false, nil
+		}
 	}
 	record, err := wire.Record(c)
 	if err != nil {
 		return false, err
 	}
 	if w.size += w.request.size(record); w.size > maxPage && len(w.reply.Commits) > 0 {
-		return true, nil
+		return true, nil // its summary may be in this reply and in the next
 	}
 	w.reply.Commits = append(w.reply.Commits, record)
 	return false, nil
