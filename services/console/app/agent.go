@@ -2,12 +2,14 @@ package app
 
 import (
 	"cmp"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
 // maxOfRole is how many instances the page of the agents shows of a role.
@@ -16,9 +18,10 @@ const maxOfRole = 20
 // agentPage is the data of the page of the agents.
 type agentPage struct {
 	frame
-	Roles []roleRow
-	Busy  int // instances that an agent works on
-	Open  int // instances whose work nobody has taken
+	Roles  []roleRow
+	Busy   int // instances that an agent works on
+	Open   int // instances whose work nobody has taken
+	Unread string
 }
 
 // roleRow is a role with the work that it has and that waits for it.
@@ -26,6 +29,8 @@ type roleRow struct {
 	Name   string
 	URL    string // the board of its work
 	Agents int    // that hold work
+	Idle   int    // that wait for work
+	Cost   *costRow
 	Queued int
 	Oldest time.Time // of the work that nobody has taken
 	Late   int
@@ -82,10 +87,39 @@ func makeAgents(all []*row, now time.Time) agentPage {
 	return p
 }
 
+// add adds what the orchestrator knows of the roles: agents that wait for work, the age of queued work, and what their steps cost.
+func (p *agentPage) add(work []*pb.RoleWork, spent *pb.CostsReply) {
+	at := func(name string) *roleRow {
+		i := slices.IndexFunc(p.Roles, func(r roleRow) bool { return r.Name == name })
+		if i < 0 {
+			p.Roles = append(p.Roles, roleRow{Name: name, URL: filter{Role: name}.url()})
+			i = len(p.Roles) - 1
+		}
+		return &p.Roles[i]
+	}
+	for _, w := range work {
+		r := at(w.GetRole())
+		r.Idle = int(w.GetIdle())
+	}
+	for _, s := range spent.GetSums() {
+		if s.GetRole() != "" {
+			one := costRowOf(s, s.GetRole())
+			at(s.GetRole()).Cost = &one
+		}
+	}
+}
+
 // agents shows the roles, the work that each does now, and the work that waits for it.
-func (c *Console) agents(w http.ResponseWriter, _ *http.Request, s *session) {
+func (c *Console) agents(w http.ResponseWriter, r *http.Request, s *session) {
 	snap := c.cache.snapshot()
 	p := makeAgents(snap.rows, c.now())
+	// Without these two the page has what the cache knows.
+	work, err := c.work.get(r.Context(), c.client.Agents)
+	spent, unread := c.spent.of("role 2").get(r.Context(), c.costsSince("role", 2))
+	if err = errors.Join(err, unread); err != nil {
+		p.Unread = sentence(err)
+	}
+	p.add(work, spent)
 	p.frame = c.frame(s, "Agents", "agents")
 	p.Seq, p.Waiting = snap.seq, snap.waits
 	c.pages.show(w, http.StatusOK, "agents", p)

@@ -19,6 +19,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/service/access"
 	"github.com/signalbox/signalbox/pkg/service/httpserver"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
@@ -72,6 +73,8 @@ type Console struct {
 	hub      *hub
 	sessions *sessions
 	changes  *changes
+	spent    asks[*pb.CostsReply]
+	work     asked[[]*pb.RoleWork]
 	pages    pages
 	now      func() time.Time
 }
