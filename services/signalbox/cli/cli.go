@@ -13,9 +13,13 @@ import (
 
 const purpose = "Takes issues from report to pull request, one state and one agent at a time."
 
-// Run runs one command line, or prints help without one, and returns the exit code, one
-// of those of package service.
+// Run runs one command line. Without one it prints what Signalbox would do in the repository of the
+// working directory, or help outside a repository. It returns the exit code, one of those of
+// package service.
 func Run(ctx context.Context, env term.Env, args []string) int {
+	if len(args) == 0 && inRepository(ctx) {
+		args = []string{"look"}
+	}
 	args, help := asHelp(args)
 	return command.Run(ctx, env, service.Call{Name: "signalbox", About: purpose, Args: args}, new(grammar), groups(), kong.Help(help))
 }

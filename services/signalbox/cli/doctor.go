@@ -76,11 +76,11 @@ type finding struct {
 
 func failed(check, detail, advice string) finding { return finding{check, fail, detail, advice} }
 
-// checkup prints the findings and counts the failures.
+// checkup prints the findings and keeps which failed.
 type checkup struct {
 	env      *term.Env
 	patience time.Duration
-	failed   int
+	failed   []string // checks
 }
 
 // check runs one check with a time-out. It returns false if the check fails.
@@ -95,7 +95,7 @@ func (e *checkup) check(ctx context.Context, name string, run func(context.Conte
 
 func (e *checkup) say(f finding) {
 	if f.Status == fail {
-		e.failed++
+		e.failed = append(e.failed, f.Check)
 	}
 	if e.env.JSON {
 		_ = e.env.Print(f) // Run of the package returns the error
@@ -109,8 +109,8 @@ func (e *checkup) say(f finding) {
 }
 
 func (e *checkup) verdict() error {
-	if e.failed > 0 {
-		return fmt.Errorf("%d of the checks failed", e.failed)
+	if len(e.failed) > 0 {
+		return fmt.Errorf("%d of the checks failed: %s", len(e.failed), strings.Join(e.failed, ", "))
 	}
 	return nil
 }

@@ -19,6 +19,7 @@ type grammar struct {
 		Check  handin.Check    `cmd:"" help:"Check what such a run has left, before another job pushes it: its branch, its commits, its words."`
 		Reason handin.Reason   `cmd:"" help:"Print a comment with the reason why such a run has left nothing to push."`
 	} `cmd:"" group:"Here" help:"The pipeline lifecycle."`
+	Init  initCommand   `cmd:"" group:"Here" help:"Write a .signalbox.yaml to adjust how a repository is tested, from what is found in it."`
 	Up    upCommand     `cmd:"" group:"Here" help:"Run everything in this process, until interrupted."`
 	Agent serve.Command `cmd:"" group:"Here" help:"Serve one role of any lifecycle, until interrupted."`
 	Eval  evalCommand   `cmd:"" group:"Here" passthrough:"" help:"Run signalbox-eval, if it is installed: it measures which brain solves more of your issues."`
@@ -75,6 +76,7 @@ type grammar struct {
 	Clean      cleanCommand      `cmd:"" group:"This program" help:"Remove work trees, caches and logs of resolve that were not used for long."`
 	Help       helpCommand       `cmd:"" group:"This program" help:"Help on a command, or on the flags that all have: help COMMAND, help flags."`
 	Version    versionCommand    `cmd:"" group:"This program" help:"Say what this binary was built from."`
+	Look       hereCommand       `cmd:"" hidden:"" help:"Print what Signalbox would do in this repository, and the command to try."`
 	Complete   completeCommand   `cmd:"" hidden:"" passthrough:"" help:"Print what the last word of a command line may become."`
 	Completion completionCommand `cmd:"" group:"This program" help:"Print a script that completes commands for a shell."`
 }
@@ -87,6 +89,7 @@ func examples() map[string][]string {
 		"pipeline run":    {"pipeline run --repo . --issue bug.md", "pipeline run --repo . --issue bug.md --brain writer=exec:./fix.sh"},
 		"pipeline check":  {"pipeline check --from left --issue 42 --base main", "pipeline check --repo . --from left --issue 42 --base main --json"},
 		"pipeline reason": {"pipeline reason left/issue-state.json", "pipeline reason left/issue-state.json --page https://ci.example.test/runs/7"},
+		"init":            {"init", "init --repo . --print"},
 		"up":              {"up --repo local/greet=.", "up --repo local/greet=. --brain developer=exec:./fix.sh"},
 		"agent":           {"agent --role tester", "agent --role writer --brain exec:./write.sh"},
 		"eval": {"eval mine --repo . --since \"6 months ago\" --most 30 --out cases",
