@@ -12,6 +12,17 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/wire"
 )
 
+// A command of a batch goes through these phases. A command of its own does, too, from newRequest on.
+//
+//	permit.go    requester   the party that sent it may send commands of its role
+//	request.go   decode      its message
+//	command.go   command     its name is one that agents send; a claim that waits goes to wait.go
+//	workers.go   run         on a worker
+//	permit.go    authorize   its actor
+//	command.go   execute     the engine decides
+//	reply.go     reply       the only place that replies
+//	batch.go     add         replies of the same moment, as one message
+
 // batch handles the commands of a Batch concurrently, each as if it had been sent alone. Each is replied
 // to as soon as it is handled. Replies of the same moment share a BatchReply.
 func (s *Server) batch(m micro.Request) {

@@ -1,10 +1,17 @@
 package api
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
+	"strings"
 	"time"
 
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/micro"
+	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/signalbox/signalbox/pkg/engine"
@@ -122,4 +129,92 @@ func newTask(def *workflow.Definition, stateName, role string, asked bool) *pb.T
 	t.Work = &pb.Work{Runs: work.Runs, Change: work.Change, Does: work.Does}
 	t.Next = def.Proposals(state)
 	return t
+}
+
+// reply sends the reply to a request that began at start. A refusal is sent both in the body and in the
+// micro framework's error headers. reply may be nil if there is a refusal.
+func (s *Server) reply(r request, start time.Time, reply proto.Message, no *pb.Refusal) {
+	if no != nil {
+		no.Message = cut(strings.ToValidUTF8(no.Message, "\uFFFD"), maxMessage)
+		if reply == nil {
+			reply = r.refused(no)
+		}
+	}
+	data, contentType, err := s.fit(r, reply)
+	if err != nil {
+		no = &pb.Refusal{Code: string(instance.CodeUndecided), Message: "the answer cannot be encoded"}
+		if errors.Is(err, errTooLarge) {
+			no = invalid("%v", err)
+		}
+		data, contentType, _ = r.encode(r.refused(no))
+	}
+	var header nats.Header
+	if r.json || !r.untyped || no != nil { // a request without a header gets a reply without one
+		header = nats.Header{"Content-Type": {contentType}}
+	}
+	if no != nil {
+		header[micro.ErrorCodeHeader] = []string{cmp.Or(status[no.Code], "500")}
+		header[micro.ErrorHeader] = []string{cmp.Or(no.Message, no.Code)}
+		if no.Code == string(instance.CodeInvalid) || no.Code == string(instance.CodeUndecided) || no.Code == CodeUnavailable {
+			level := slog.LevelWarn
+			if no.Message == isStopping {
+				level = slog.LevelInfo // whoever asks tries again
+			}
+			s.Log.Log(context.Background(), level, "request refused", "subject", r.subject, "code", no.Code, "message", no.Message)
+		}
+	}
+	r.send(data, header)
+	if s.Answered != nil {
+		s.Answered(r.name, no.GetCode(), time.Since(start))
+	}
+}
+
+// send sends a reply to m. It does not use m.Respond: the framework reads what that leaves in m as soon
+// as the handler has returned. That is before there is a reply.
+func (s *Server) send(m micro.Request, data []byte, header nats.Header) {
+	err := nats.ErrMsgNoReply
+	if m.Reply() != "" {
+		err = s.Conn.PublishMsg(&nats.Msg{Subject: m.Reply(), Header: header, Data: data})
+	}
+	if err != nil {
+		s.Log.Error("answer lost", "subject", m.Subject(), "error", err)
+	}
+}
+
+var errTooLarge = errors.New("the answer is too large for one message")
+
+// margin is the room that a reply leaves in a message for its headers, or for the BatchReply around it.
+const margin = 8 << 10
+
+// fit encodes a reply and returns its Content-Type. If it is too large for one message, it cuts the
+// texts of the instance in it, and leaves out the oldest notes. People and programs write texts of any
+// length. The history has all of them.
+func (s *Server) fit(r request, reply proto.Message) ([]byte, string, error) {
+	maxBytes := int(s.Conn.MaxPayload()) - margin
+	data, kind, err := r.encode(reply)
+	holder, ok := reply.(interface{ GetInstance() *pb.Instance })
+	for limit := 32 << 10; err == nil && len(data) > maxBytes; limit /= 4 {
+		if !ok || holder.GetInstance() == nil || limit < 128 {
+			return nil, "", fmt.Errorf("%w: it has %d bytes, want at most %d", errTooLarge, len(data), maxBytes)
+		}
+		shorten(holder.GetInstance(), limit)
+		data, kind, err = r.encode(reply)
+	}
+	return data, kind, err
+}
+
+// encode encodes m in the request's form and returns its Content-Type.
+func (r request) encode(m proto.Message) (data []byte, contentType string, err error) {
+	if r.json {
+		data, err = protojson.MarshalOptions{UseProtoNames: true}.Marshal(m)
+		return data, JSON, err
+	}
+	data, err = wire.Marshal(m)
+	return data, Protobuf, err
+}
+
+// size returns how many bytes m takes in a reply, or 0 if it cannot be encoded.
+func (r request) size(m proto.Message) int {
+	data, _, _ := r.encode(m)
+	return len(data)
 }

@@ -1,21 +1,13 @@
 package api
 
 import (
-	"cmp"
-	"context"
-	"errors"
-	"log/slog"
 	"mime"
-	"strings"
-	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/signalbox/signalbox/pkg/engine/instance"
-	"github.com/signalbox/signalbox/pkg/engine/wire"
 	"github.com/signalbox/signalbox/pkg/service/access"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
@@ -77,70 +69,4 @@ func (r request) decode(m proto.Message) *pb.Refusal {
 		return invalid("not a %s: %v", m.ProtoReflect().Descriptor().Name(), err)
 	}
 	return nil
-}
-
-// encode encodes m in the request's form and returns its Content-Type.
-func (r request) encode(m proto.Message) (data []byte, contentType string, err error) {
-	if r.json {
-		data, err = protojson.MarshalOptions{UseProtoNames: true}.Marshal(m)
-		return data, JSON, err
-	}
-	data, err = wire.Marshal(m)
-	return data, Protobuf, err
-}
-
-// size returns how many bytes m takes in a reply, or 0 if it cannot be encoded.
-func (r request) size(m proto.Message) int {
-	data, _, _ := r.encode(m)
-	return len(data)
-}
-
-// reply sends the reply to a request that began at start. A refusal is sent both in the body and in the
-// micro framework's error headers. reply may be nil if there is a refusal.
-func (s *Server) reply(r request, start time.Time, reply proto.Message, no *pb.Refusal) {
-	if no != nil {
-		no.Message = cut(strings.ToValidUTF8(no.Message, "\uFFFD"), maxMessage)
-		if reply == nil {
-			reply = r.refused(no)
-		}
-	}
-	data, contentType, err := s.fit(r, reply)
-	if err != nil {
-		no = &pb.Refusal{Code: string(instance.CodeUndecided), Message: "the answer cannot be encoded"}
-		if errors.Is(err, errTooLarge) {
-			no = invalid("%v", err)
-		}
-		data, contentType, _ = r.encode(r.refused(no))
-	}
-	var header nats.Header
-	if r.json || !r.untyped || no != nil { // a request without a header gets a reply without one
-		header = nats.Header{"Content-Type": {contentType}}
-	}
-	if no != nil {
-		header[micro.ErrorCodeHeader] = []string{cmp.Or(status[no.Code], "500")}
-		header[micro.ErrorHeader] = []string{cmp.Or(no.Message, no.Code)}
-		if no.Code == string(instance.CodeInvalid) || no.Code == string(instance.CodeUndecided) || no.Code == CodeUnavailable {
-			level := slog.LevelWarn
-			if no.Message == isStopping {
-				level = slog.LevelInfo // whoever asks tries again
-			}
-			s.Log.Log(context.Background(), level, "request refused", "subject", r.subject, "code", no.Code, "message", no.Message)
-		}
-	}
-	r.send(data, header)
-	if s.Answered != nil {
-		s.Answered(r.name, no.GetCode(), time.Since(start))
-	}
-}
-
-// send sends a reply to m. It does not use m.Respond: the framework reads what that leaves in m as soon
-// as the handler has returned. That is before there is a reply.
-func (s *Server) send(m micro.Request, data []byte, header nats.Header) {
-	err := nats.ErrMsgNoReply
-	if m.Reply() != "" {
-		err = s.Conn.PublishMsg(&nats.Msg{Subject: m.Reply(), Header: header, Data: data})
-	}
-	if err != nil {
-		s.Log.Error("answer lost", "subject", m.Subject(), "error", err)
-	}
 }

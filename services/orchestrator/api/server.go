@@ -187,25 +187,3 @@ func must(s string, err error) string {
 	}
 	return s
 }
-
-// run calls handle on a worker and replies to the request with what it returns. If the server is closed
-// it refuses the request.
-func (s *Server) run(r request, handle func(ctx context.Context) (proto.Message, *pb.Refusal)) {
-	s.runOn(s.workers, r, handle)
-}
-
-// runOn is run with other workers.
-func (s *Server) runOn(workers *workerPool, r request, handle func(ctx context.Context) (proto.Message, *pb.Refusal)) {
-	start := time.Now()
-	if !s.begin() {
-		s.reply(r, start, nil, stopping())
-		return
-	}
-	workers.run(func() {
-		defer s.requests.Done()
-		ctx, cancel := context.WithTimeout(context.Background(), timeout)
-		defer cancel()
-		reply, no := handle(engine.WithTrace(ctx, r.trace))
-		s.reply(r, start, reply, no)
-	})
-}

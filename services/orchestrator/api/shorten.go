@@ -1,38 +1,13 @@
 package api
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
-	"google.golang.org/protobuf/proto"
-
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
-
-var errTooLarge = errors.New("the answer is too large for one message")
-
-// margin is the room that a reply leaves in a message for its headers, or for the BatchReply around it.
-const margin = 8 << 10
-
-// fit encodes a reply and returns its Content-Type. If it is too large for one message, it cuts the
-// texts of the instance in it, and leaves out the oldest notes. People and programs write texts of any
-// length. The history has all of them.
-func (s *Server) fit(r request, reply proto.Message) ([]byte, string, error) {
-	maxBytes := int(s.Conn.MaxPayload()) - margin
-	data, kind, err := r.encode(reply)
-	holder, ok := reply.(interface{ GetInstance() *pb.Instance })
-	for limit := 32 << 10; err == nil && len(data) > maxBytes; limit /= 4 {
-		if !ok || holder.GetInstance() == nil || limit < 128 {
-			return nil, "", fmt.Errorf("%w: it has %d bytes, want at most %d", errTooLarge, len(data), maxBytes)
-		}
-		shorten(holder.GetInstance(), limit)
-		data, kind, err = r.encode(reply)
-	}
-	return data, kind, err
-}
 
 // shorten cuts each text of p that may be long to limit bytes, and all notes together to sixteen times
 // that. It leaves out longer sections, since a part of one is no JSON. It does not write to the slices
