@@ -1,0 +1,89 @@
+package app_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/wire"
+	"github.com/signalbox/signalbox/pkg/testkit/browsertest"
+	"github.com/signalbox/signalbox/pkg/testkit/faultproxy"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+)
+
+// harmful is what a stranger may write.
+const harmful = "\x1b]1338;url=http://evil.example.test/a.png\a\x1b[31m\u202e<script>window.ran = 1; alert(1)</script><img src=http://evil.example.test/x onerror=\"window.ran = 1\">" +
+	"![t](http://evil.example.test/t.png) [l](javascript:window.ran=1) \"'></textarea><style>*{display:none}</style><svg onload=\"window.ran = 1\">"
+
+// One browser goes through all: starting it is what costs.
+func TestPeopleWorkWithTheConsoleInABrowser(t *testing.T) {
+	e := newEnv(t)
+	proxy := faultproxy.Start(t, strings.Trim(strings.TrimPrefix(e.console.URL, "http:"), "/"))
+	b := browsertest.Open(t, "http://"+proxy.Addr())
+	const live = "document.getElementById('stream')?.classList.contains('live')"
+
+	_, code, _ := strings.Cut(e.console.SignInLink(), "/signin")
+	b.Go("/signin" + code)
+	b.Wait("document.querySelector('h1')?.innerText === 'Board' && " + live)
+	b.Go("/signin" + code)
+	b.Shows("This link has been used")
+
+	b.Go("/")
+	b.Wait(live)
+	b.Run("window.same = true")
+	opened := time.Now()
+	e.open("acme/widgets/1")
+	b.Shows("Title of acme/widgets/1")
+	t.Logf("a new instance is on the board after %s", time.Since(opened).Round(time.Millisecond))
+	if !browsertest.Read[bool](b, "window.same === true") {
+		t.Error("the board was loaded again")
+	}
+
+	b.Go("/inbox")
+	b.Run(`document.getElementById('acme/widgets/1-text').value = 'Version 2 only'; document.querySelector('button[value=answer]').click()`)
+	b.Shows("answered, now in building")
+	if at := e.state("acme/widgets/1"); at != "building" {
+		t.Errorf("it is in %s", at)
+	}
+
+	b.Go("/i/acme/widgets/1")
+	const override = `document.querySelector('button[value=override]').click()`
+	b.Run(override)
+	b.Shows("To override it, choose a state and say why.")
+	b.Run(`document.getElementById('acme/widgets/1-to').value = 'waiting'; document.getElementById('acme/widgets/1-why').value = 'asked too little'; ` + override)
+	b.Shows("moved by override, now in waiting")
+
+	b.Go("/")
+	b.Wait(live)
+	proxy.Set(faultproxy.Cut())
+	proxy.Reset()
+	b.Shows("not connected")
+	if _, err := e.client.Pause(e.ctx, "acme/widgets/1", "release week"); err != nil {
+		t.Fatal(err)
+	}
+	proxy.Heal()
+	proxy.Reset()
+	b.Shows("It is paused: release week.")
+	b.Wait(live)
+
+	long := strings.Repeat("long ", 60_000)
+	if _, err := e.client.OpenWith(e.ctx, "", "acme/widgets/2", &pb.Open{Workflow: "asking", Base: "c0",
+		Issue: wire.Issue(instance.Issue{Title: harmful, Body: harmful + long, Author: harmful, Labels: []string{harmful}})}); err != nil {
+		t.Fatal(err)
+	}
+	b.Shows("acme/widgets/2")
+	for _, path := range []string{"/", "/inbox", "/i/acme/widgets/2", "/lifecycles/asking", "/agents", "/costs"} {
+		b.Go(path)
+		b.Wait(live)
+		if browsertest.Read[bool](b, "window.ran !== undefined || document.images.length > 0 || getComputedStyle(document.body).display === 'none'") {
+			t.Errorf("%s runs, loads or hides what a stranger wrote", path)
+		}
+		if size := browsertest.Read[int](b, "document.documentElement.outerHTML.length"); size > 100<<10 {
+			t.Errorf("%s has %d characters", path, size)
+		}
+	}
+	if wrong := b.Wrong(); len(wrong) > 0 {
+		t.Errorf("the pages did %q", wrong)
+	}
+}
