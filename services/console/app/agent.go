@@ -2,7 +2,6 @@ package app
 
 import (
 	"cmp"
-	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -19,9 +18,9 @@ const maxOfRole = 20
 type agentPage struct {
 	frame
 	Roles  []roleRow
-	Busy   int // instances that an agent works on
-	Open   int // instances whose work nobody has taken
-	Unread string
+	Busy   int    // instances that an agent works on
+	Open   int    // instances whose work nobody has taken
+	Unread string // why costs are not shown; empty: they are
 }
 
 // roleRow is a role with the work that it has and that waits for it.
@@ -29,7 +28,6 @@ type roleRow struct {
 	Name   string
 	URL    string // the board of its work
 	Agents int    // that hold work
-	Idle   int    // that wait for work
 	Cost   *costRow
 	Queued int
 	Oldest time.Time // of the work that nobody has taken
@@ -87,25 +85,16 @@ func makeAgents(all []*row, now time.Time) agentPage {
 	return p
 }
 
-// add adds what the orchestrator knows of the roles: agents that wait for work, the age of queued work, and what their steps cost.
-func (p *agentPage) add(work []*pb.RoleWork, spent *pb.CostsReply) {
-	at := func(name string) *roleRow {
-		i := slices.IndexFunc(p.Roles, func(r roleRow) bool { return r.Name == name })
+// add adds what the steps of the roles cost.
+func (p *agentPage) add(spent *pb.CostsReply) {
+	for _, s := range spent.GetSums() {
+		i := slices.IndexFunc(p.Roles, func(r roleRow) bool { return r.Name == s.GetRole() })
 		if i < 0 {
-			p.Roles = append(p.Roles, roleRow{Name: name, URL: filter{Role: name}.url()})
+			p.Roles = append(p.Roles, roleRow{Name: s.GetRole(), URL: filter{Role: s.GetRole()}.url()})
 			i = len(p.Roles) - 1
 		}
-		return &p.Roles[i]
-	}
-	for _, w := range work {
-		r := at(w.GetRole())
-		r.Idle = int(w.GetIdle())
-	}
-	for _, s := range spent.GetSums() {
-		if s.GetRole() != "" {
-			one := costRowOf(s, s.GetRole())
-			at(s.GetRole()).Cost = &one
-		}
+		cost := costRowOf(s, s.GetRole())
+		p.Roles[i].Cost = &cost
 	}
 }
 
@@ -113,13 +102,11 @@ func (p *agentPage) add(work []*pb.RoleWork, spent *pb.CostsReply) {
 func (c *Console) agents(w http.ResponseWriter, r *http.Request, s *session) {
 	snap := c.cache.snapshot()
 	p := makeAgents(snap.rows, c.now())
-	// Without these two the page has what the cache knows.
-	work, err := c.work.get(r.Context(), c.client.Agents)
-	spent, unread := c.spent.of("role 2").get(r.Context(), c.costsSince("role", 2))
-	if err = errors.Join(err, unread); err != nil {
+	spent, err := c.spent.of("role 2").get(r.Context(), c.costsSince("role", 2))
+	if err != nil {
 		p.Unread = sentence(err)
 	}
-	p.add(work, spent)
+	p.add(spent)
 	p.frame = c.frame(s, "Agents", "agents")
 	p.Seq, p.Waiting = snap.seq, snap.waits
 	c.pages.show(w, http.StatusOK, "agents", p)

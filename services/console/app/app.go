@@ -74,7 +74,6 @@ type Console struct {
 	sessions *sessions
 	changes  *changes
 	spent    asks[*pb.CostsReply]
-	work     asked[[]*pb.RoleWork]
 	pages    pages
 	now      func() time.Time
 }

@@ -92,7 +92,7 @@ func shown(t *testing.T, text string) map[string]string {
 	life := makeLifecycle(def, []*row{&r}, map[[2]string]moved{{"received", "analyzing_requirements"}: {2, []time.Duration{time.Minute, 2 * time.Minute}}}, nine, p.now())
 	life.frame, life.Others = board.frame, []choice{{Text: text, URL: "/lifecycles/x"}}
 	agents := makeAgents([]*row{{ID: in.Instance, Title: text, Agent: text, Role: "developer", Kind: workflow.Work, State: "implementing", Entered: nine}}, p.now())
-	agents.add([]*pb.RoleWork{{Role: "tester", Idle: 2}}, &pb.CostsReply{Sums: []*pb.CostSum{{Role: "developer", Steps: 4, Failed: 1, MedianMs: 90_000, Usd: 1.5}}})
+	agents.add(&pb.CostsReply{Sums: []*pb.CostSum{{Role: "developer", Steps: 4, Failed: 1, MedianMs: 90_000, Usd: 1.5}}})
 	agents.frame = board.frame
 	costs := makeCosts(&pb.CostsReply{Sums: []*pb.CostSum{{Repo: text, Steps: 4, Failed: 1, Unmetered: 2, Usd: 3, TokensIn: 5, WallMs: 60_000}, {Repo: "acme/gears", Steps: 1, Usd: 1.5}}}, "repo", usualSince)
 	costs.frame = board.frame
@@ -156,7 +156,7 @@ func TestAnInstanceSaysWhereItIsAndWhyItDoesNotMove(t *testing.T) {
 		"lifecycle": {`class="state wait lit people"`, `<b>2×</b>`, "1 open instance, 0 closed", `●&nbsp;</span>1<span class="hidden"> waits for people`,
 			`<a href="/?state=waiting_for_requirements_clarification&amp;workflow=issue"><title>waiting_for_requirements_clarification, 1 instance, waits for people, the oldest for 58m`,
 			"received → analyzing_requirements: made 2×, usually after 2m", ">2× 2m</text>"},
-		"agents": {"1 instance at work, 0 not taken", `<td>1</td>`, "4 steps, 1 failed, usually 1m30s, $1.50", `<td>2</td>`},
+		"agents": {"1 instance at work, 0 not taken", `<td>1</td>`, "4 steps, 1 failed, usually 1m30s, $1.50"},
 		"costs":  {"$4.50, 1m of work in 5 steps; 2 of them reported no tokens", "$3.00", `width="50.0%"`, `<a href="/costs?by=day">Day</a>`, `<a href="/costs" aria-current="true">7 days</a>`},
 		"diff":   {`<tr class="added"><td></td><td>1</td><td>&#43; The last widget is missing</td></tr>`},
 		"inbox":  {`<label for="acme/widgets/42-q1">`, `name="q1"`, `>The last widget is missing</textarea>`, "<h2>Paused</h2>"},
