@@ -160,6 +160,14 @@ containers-up: ## start all services as containers, with a forge of their own un
 containers: ## try the set of containers: ISSUES=3 issues under kills and restarts, then a backup restored (QUICK=1: one kill)
 	scripts/containers
 
+.PHONY: release
+release: ## make the files of a release below dist/ (PLATFORMS="linux/amd64 …"), and print the tag to push
+	scripts/release
+
+.PHONY: release-check
+release-check: ## make the files of a release for this machine twice, compare them, and run its programs
+	SIGNALBOX_RELEASE=1 go test -count=1 -timeout=30m -v -run=Reproducible ./deploy
+
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME each (10s); what is found is kept in testdata/fuzz
 	FUZZTIME=$(or $(FUZZTIME),10s) scripts/fuzz
