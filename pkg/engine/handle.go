@@ -19,7 +19,15 @@ import (
 // its workflow. The error is an *instance.Refusal, or says why there is no reply; then the
 // command may be sent again under the same id.
 //
-// A claim in a lifecycle with an order is given the most urgent work: see claim.
+// A claim in a lifecycle with an order is given the most urgent work, in claim.go. Any other command
+// goes through these phases, up to maxAttempts times from the second on:
+//
+//	lock.go     Lock        commands of one instance go one after the other
+//	replay.go   replay      the reply of that time, if the command was carried out before
+//	handle.go   definition  the lifecycle that it is decided under
+//	budget.go   hold        work whose budget is spent is parked in place of its claim
+//	commit.go   commit      decide, claim for a waiting agent, append
+//	handle.go   classify    after a failure: again, or the refusal, or the error
 func (e *Engine) Handle(ctx context.Context, cmd instance.Command, name string) (Outcome, error) {
 	if claim, ok := cmd.Do.(instance.Claim); ok {
 		workflow, ordered, err := e.ordered(ctx, cmd.Instance, claim.Role)
