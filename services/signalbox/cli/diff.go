@@ -31,7 +31,7 @@ func (c diffCommand) Run(ctx context.Context, env *term.Env) error {
 	if c.Attempt < 0 {
 		return service.Usagef("--attempt %d: want 1 for the first change", c.Attempt)
 	}
-	return c.readOne(ctx, env, &c.ID, func(ctx context.Context, s reader) (err error) {
+	return c.readOne(ctx, env, &c.ID, func(ctx context.Context, s reader) error {
 		in, err := s.Get(ctx, c.ID)
 		if err != nil {
 			return err
@@ -40,21 +40,11 @@ func (c diffCommand) Run(ctx context.Context, env *term.Env) error {
 		if err != nil {
 			return err
 		}
-		dir, err := os.MkdirTemp("", "signalbox-diff-")
-		if err != nil {
+		var out []byte
+		err = withCode(ctx, s, in, func(g git.Runner) error {
+			out, err = g.Output(ctx, maxDiff, "diff", "--no-ext-diff", "--no-textconv", "--no-color", "--stat", "--patch", from, to)
 			return err
-		}
-		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-		g := git.New(dir)
-		if _, err := g.Run(ctx, "init", "-q", "--bare"); err != nil {
-			return err
-		}
-		for i, b := range in.GetBundles() {
-			if err := fetch(ctx, g, s, c.ID, b.GetObject(), i); err != nil {
-				return err
-			}
-		}
-		out, err := g.Output(ctx, maxDiff, "diff", "--no-ext-diff", "--no-textconv", "--no-color", "--stat", "--patch", from, to)
+		})
 		if err != nil {
 			return err
 		}
@@ -64,6 +54,25 @@ func (c diffCommand) Run(ctx context.Context, env *term.Env) error {
 		env.Printf("%s\n", term.Text(string(out)))
 		return nil
 	})
+}
+
+// withCode calls f with a repository that has the commits of an instance, and removes it.
+func withCode(ctx context.Context, s reader, in *pb.Instance, f func(git.Runner) error) (err error) {
+	dir, err := os.MkdirTemp("", "signalbox-code-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	g := git.New(dir)
+	if _, err := g.Run(ctx, "init", "-q", "--bare"); err != nil {
+		return err
+	}
+	for i, b := range in.GetBundles() {
+		if err := fetch(ctx, g, s, in.GetInstance(), b.GetObject(), i); err != nil {
+			return err
+		}
+	}
+	return f(g)
 }
 
 // commits returns the commits that the change is between.

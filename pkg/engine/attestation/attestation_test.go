@@ -1,0 +1,274 @@
+package attestation
+
+import (
+	"crypto/ed25519"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/verdict"
+)
+
+var (
+	base, one, two = strings.Repeat("b", 40), strings.Repeat("1", 40), strings.Repeat("2", 40)
+	tree           = strings.Repeat("7", 40)
+)
+
+// record is of an instance whose first change was approved, and whose second is shown.
+func record() Record {
+	judged := verdict.Judgement{Kind: verdict.Code, Base: base, Change: two, Shown: true, BaseCount: verdict.Count{Passed: 4},
+		ChangeCount: verdict.Count{Passed: 5}, Tests: []verdict.ShownTest{{Name: "TestSum", By: "tester", Base: base, Change: two, Output: "want 5"}}}
+	at := time.Date(2026, 11, 27, 3, 0, 0, 0, time.UTC)
+	report := func(head, brain string, evidence ...instance.Evidence) instance.Reported {
+		return instance.Reported{Role: "developer", Agent: "developer/vm-1", State: "implementing", Result: instance.Result{
+			Status: instance.Success, Summary: "private", Head: head, Bundle: "git/" + head, Evidence: evidence, Spend: instance.Cost{Brain: brain},
+			Artifacts: []instance.Artifact{{Name: "implementing.prompt", SHA256: "abc"}, {Name: "implementing.log", SHA256: "def"}}}}
+	}
+	say := func(name, actor, permission string) instance.Signalled {
+		return instance.Signalled{Name: name, Actor: actor, Data: map[string]string{"permission": permission, "body": "private"}}
+	}
+	r := Record{ID: "acme/widgets/1", Commit: two, Tree: tree, Accounts: true}
+	for i, e := range []instance.Event{
+		instance.Opened{Workflow: "issue", Definition: "d1", Issue: instance.Issue{Repo: "acme/widgets", Title: "private", Body: "private"}, Base: base},
+		report(one, "model:m-1"), say("approved", "github:mia", "maintain"),
+		report(two, "exec:claude", instance.Evidence{Name: "tests", OK: true, Commit: two, Command: "go test", Passed: 5, Role: "developer", Judgement: &judged}),
+		say("approved", "github:wim", "write"), say("approved", "operator:ann", ""), say("comment", "github:mia", "maintain"),
+		say("changed", "gateway", ""), instance.Answered{Number: 1, Text: "private", By: "github:mia"},
+	} {
+		r.Commits = append(r.Commits, instance.Commit{Seq: uint64(i + 7), At: at.Add(time.Duration(i) * time.Minute), Events: []instance.Event{e}})
+	}
+	return r
+}
+
+func built(t testing.TB) Statement {
+	t.Helper()
+	s, err := Build(record())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func key(t testing.TB) (ed25519.PrivateKey, []byte) {
+	t.Helper()
+	private, public, err := NewKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := ParsePrivate(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k, public
+}
+
+func TestAStatementHasTheRecordAndNoTextOfIt(t *testing.T) {
+	s := built(t)
+	p := s.Predicate
+	if s.Commit() != two || s.Tree() != tree || p.FirstSeq != 7 || p.LastSeq != 15 || p.Base != base || p.Definition != "d1" || !p.Proof.Shown ||
+		p.Proof.Base.Passed != 4 || p.Proof.Change.Passed != 5 || len(p.Steps) != 2 || p.Steps[1].Brain != "exec:claude" ||
+		fmt.Sprint(p.Steps[0].Prompts) != "[abc]" || len(p.People) != 5 || p.People[0].Commit != one || len(p.Checks) != 1 {
+		t.Errorf("the statement is %+v", s)
+	}
+	text, err := json.Marshal(s)
+	if err != nil || strings.Contains(string(text), "private") || strings.Contains(string(text), "want 5") {
+		t.Errorf("%s, %v", text, err)
+	}
+	r := record()
+	r.Commit = one
+	if s, err = Build(r); err != nil || s.Predicate.Proof.Shown || s.Predicate.Proof.Reason != "the newest commit was not tested" {
+		t.Errorf("of the first commit: %+v, %v", s.Predicate.Proof, err)
+	}
+	for _, commit := range []string{base, tree, ""} {
+		r.Commit = commit
+		if _, err := Build(r); err == nil {
+			t.Errorf("the work was never at %q, and there is a statement", commit)
+		}
+	}
+}
+
+func TestTheSignedTextIsThatOfTheSpecification(t *testing.T) {
+	if got := string(signed("http://example.com/HelloWorld", []byte("hello world"))); got != "DSSEv1 29 http://example.com/HelloWorld 11 hello world" {
+		t.Error(got)
+	}
+}
+
+// TestManipulationsAreRefused changes a genuine attestation in each way in turn.
+func TestManipulationsAreRefused(t *testing.T) {
+	k, public := key(t)
+	other, foreign := key(t)
+	s := built(t)
+	genuine, err := Sign(s, k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edit := func(change func(*Envelope)) []byte {
+		var e Envelope
+		if err := json.Unmarshal(genuine, &e); err != nil {
+			t.Fatal(err)
+		}
+		change(&e)
+		text, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	payload := func(old, now string) []byte {
+		return edit(func(e *Envelope) {
+			text, err := base64.StdEncoding.DecodeString(e.Payload)
+			if err != nil || !strings.Contains(string(text), old) {
+				t.Fatalf("the payload has no %q, %v", old, err)
+			}
+			e.Payload = base64.StdEncoding.EncodeToString([]byte(strings.Replace(string(text), old, now, 1)))
+		})
+	}
+	sign := func(change func(*Statement), by ed25519.PrivateKey) []byte {
+		s := built(t)
+		change(&s)
+		text, err := Sign(s, by)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	revoked := []byte(strings.ReplaceAll(string(public), "PUBLIC KEY", "REVOKED PUBLIC KEY"))
+	for _, c := range []struct {
+		name         string
+		envelope     []byte
+		keys         []byte
+		commit, tree string
+		want         error
+	}{
+		{"nothing", genuine, public, two, tree, nil},
+		{"nothing, where no repository is there", genuine, public, two, "", nil},
+		{"nothing, after a rotation", genuine, append(foreign, public...), two, tree, nil},
+		{"another commit as its subject", payload(two, one), public, one, "", ErrSignature},
+		{"another tree as its subject", payload(tree, base), public, two, base, ErrSignature},
+		{"a proof that it does not have", payload(`"failed":0`, `"failed":1`), public, two, tree, ErrSignature},
+		{"an approval by another person", payload("github:wim", "github:eve"), public, two, tree, ErrSignature},
+		{"another type of payload", edit(func(e *Envelope) { e.PayloadType = "text/plain" }), public, two, tree, ErrForm},
+		{"no signature", edit(func(e *Envelope) { e.Signatures = nil }), public, two, tree, ErrSignature},
+		{"a signature with the id of the key, by another", edit(func(e *Envelope) {
+			text, err := base64.StdEncoding.DecodeString(e.Payload)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e.Signatures[0].Sig = base64.StdEncoding.EncodeToString(ed25519.Sign(other, signed(PayloadType, text)))
+		}), public, two, tree, ErrSignature},
+		{"a key that is not known", sign(func(*Statement) {}, other), public, two, tree, ErrSignature},
+		{"a key that was revoked", genuine, revoked, two, tree, ErrRevoked},
+		{"a key that was revoked, and is listed as valid, too", genuine, append(public, revoked...), two, tree, ErrRevoked},
+		{"the attestation of another commit", genuine, public, one, base, ErrOther},
+		{"the commit's own, with another tree in the repository", genuine, public, two, base, ErrTree},
+		{"another predicate", sign(func(s *Statement) { s.PredicateType = "https://slsa.dev/provenance/v1" }, k), public, two, tree, ErrForm},
+		{"a second commit as its subject", sign(func(s *Statement) { s.Subject = append(s.Subject, Subject{map[string]string{gitCommit: one}}) }, k), public, two, tree, ErrForm},
+		{"a second envelope behind it", append([]byte(string(genuine)), genuine...), public, two, tree, ErrForm},
+	} {
+		keys, err := ParseKeys(c.keys)
+		if err != nil {
+			t.Fatal(c.name, err)
+		}
+		s, _, err := Verify(c.envelope, keys)
+		if err == nil {
+			_, err = s.Covers(c.commit, c.tree)
+		}
+		if !errors.Is(err, c.want) || c.want == nil && err != nil {
+			t.Errorf("%s: %v, want %v", c.name, err, c.want)
+		}
+	}
+}
+
+func TestACommitWithTheSameFilesIsAttestedByThem(t *testing.T) {
+	if byTree, err := built(t).Covers(one, tree); err != nil || !byTree {
+		t.Error(byTree, err)
+	}
+}
+
+func TestRequirementsAreMetByTheCommitItself(t *testing.T) {
+	for _, c := range []struct {
+		want   string
+		change func(*Statement)
+		met    bool
+	}{
+		{"shown", nil, true},
+		{"shown", func(s *Statement) { s.Predicate.Proof = Proof{Reason: "no test"} }, false},
+		{"approved-by=triage", nil, true},
+		{"approved-by=write", nil, true},
+		{"approved-by=maintain", nil, false}, // the maintainer approved the commit before
+		{"approved-by=operator", nil, true},
+		{"approved-by=github:wim", nil, true},
+		{"approved-by=github:mia", nil, false},
+		{"approved-by=write", func(s *Statement) { s.Predicate.Accounts = false }, false},
+	} {
+		r, err := ParseRequirement(c.want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := built(t)
+		if c.change != nil {
+			c.change(&s)
+		}
+		if err := r.Check(s); (err == nil) != c.met || err != nil && !errors.Is(err, ErrUnmet) {
+			t.Errorf("%s: %v, want met: %v", c.want, err, c.met)
+		}
+	}
+	for _, bad := range []string{"", "shwn", "shown=yes", "approved-by", "approved-by=", "approved-by=owner"} {
+		if _, err := ParseRequirement(bad); err == nil {
+			t.Errorf("%q is taken", bad)
+		}
+	}
+}
+
+func TestAFileWithoutAKeyIsRefused(t *testing.T) {
+	private, public, err := NewKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ParseKeys(private); !errors.Is(err, ErrKey) {
+		t.Error("a private key is taken for a public one:", err)
+	}
+	if _, err := ParsePrivate(public); !errors.Is(err, ErrKey) {
+		t.Error("a public key is taken for a private one:", err)
+	}
+	if _, err := ParseKeys([]byte("none")); !errors.Is(err, ErrKey) {
+		t.Error("a text is taken for a key:", err)
+	}
+}
+
+// BenchmarkSign makes a statement and signs it; BenchmarkVerify verifies one.
+func BenchmarkSign(b *testing.B) {
+	k, _ := key(b)
+	r := record()
+	for b.Loop() {
+		s, err := Build(r)
+		if err == nil {
+			_, err = Sign(s, k)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkVerify(b *testing.B) {
+	k, public := key(b)
+	envelope, err := Sign(built(b), k)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		keys, err := ParseKeys(public)
+		if err == nil {
+			_, _, err = Verify(envelope, keys)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package attestation
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/pkg/engine/instance"
+)
+
+// Record is the input of a statement.
+type Record struct {
+	ID           string
+	Commits      []instance.Commit // all of the instance
+	Commit, Tree string
+	Accounts     bool // whether the server attests who sends
+}
+
+// Build returns the statement on a commit that the log has of an instance. It has nothing that is not in the log.
+func Build(r Record) (Statement, error) {
+	p := Predicate{Instance: r.ID, Steps: []Step{}, Accounts: r.Accounts}
+	in := instance.Instance{ID: r.ID}
+	evidence, known := map[string]instance.Evidence{}, false
+	for _, c := range r.Commits {
+		in = instance.Evolve(in, c)
+		known = known || in.Head == r.Commit
+		for _, ev := range in.Evidence {
+			if ev.Commit == r.Commit {
+				evidence[ev.Name] = ev
+			}
+		}
+		for _, e := range c.Events {
+			p.add(c, e, in.Head)
+		}
+	}
+	if !known || r.Commit == in.Base {
+		return Statement{}, fmt.Errorf("%s: the work was never at commit %s", r.ID, r.Commit)
+	}
+	p.Repository, p.Base, p.Workflow, p.Definition = in.Repo(), in.Base, in.Workflow, in.Definition
+	p.FirstSeq, p.LastSeq, p.At = r.Commits[0].Seq, in.Seq, in.UpdatedAt.UTC()
+	p.Configuration = in.Issue.Configured().Hash
+	var newest []instance.Evidence
+	for _, ev := range evidence {
+		newest = append(newest, ev)
+	}
+	slices.SortFunc(newest, func(a, b instance.Evidence) int { return strings.Compare(a.Name, b.Name) })
+	for _, ev := range newest {
+		p.Checks = append(p.Checks, Check{ev.Name, string(ev.EffectiveVerdict()), ev.Role, ev.Agent, ev.Passed, len(ev.Failed)})
+	}
+	p.Proof = proof(instance.ProofOf(newest, in.Base, r.Commit))
+	s := Statement{StatementType, []Subject{{map[string]string{gitCommit: r.Commit}}, {map[string]string{gitTree: r.Tree}}}, PredicateType, p}
+	return s, s.check()
+}
+
+// add notes an event: a step of an agent, or a decision of a person about the work at head.
+func (p *Predicate) add(c instance.Commit, e instance.Event, head string) {
+	person := func(what, by, permission string) {
+		p.People = append(p.People, Decision{c.Seq, what, by, head, permission})
+	}
+	switch e := e.(type) {
+	case instance.Reported:
+		step := Step{Seq: c.Seq, State: e.State, Role: e.Role, Agent: e.Agent, Brain: e.Result.Spend.Brain,
+			Status: string(e.Result.Status), Commit: e.Result.Head}
+		for _, a := range e.Result.Artifacts {
+			if strings.HasSuffix(a.Name, ".prompt") {
+				step.Prompts = append(step.Prompts, a.SHA256)
+			}
+		}
+		p.Steps = append(p.Steps, step)
+	case instance.Signalled:
+		if strings.HasPrefix(e.Actor, operator) || e.Data["permission"] != "" {
+			person(e.Name, e.Actor, e.Data["permission"])
+		}
+	case instance.Answered:
+		person("answered", e.By, "")
+	case instance.Resolved:
+		person("resolved", e.By, "")
+	case instance.Moved:
+		if e.Override {
+			person("override", c.Actor, "")
+		}
+	}
+}
+
+// operator begins the name of a person with an account of this system.
+const operator = "operator:"
+
+func proof(of instance.Proof) Proof {
+	p := Proof{Shown: of.Shown, Reason: of.Reason, Waived: of.Waived}
+	if !of.Judged {
+		return p
+	}
+	j := of.Judgement
+	base, change := Count(j.BaseCount), Count(j.ChangeCount)
+	p.Base, p.Change, p.Broken, p.Flaky = &base, &change, j.Broken.Len(), len(j.Flaky)
+	for _, t := range j.Tests {
+		p.Tests = append(p.Tests, Test{t.Name, t.By, t.Base, t.Change})
+	}
+	return p
+}
