@@ -16,7 +16,9 @@ import (
 
 type diffCommand struct {
 	readingOne
-	Attempt int `name:"attempt" env:"-" placeholder:"N" help:"Only what the Nth change adds, from 1."`
+	From    uint64 `name:"from" env:"-" placeholder:"SEQ" help:"Print instead how the instance differs, between this commit of the log and --to: its fields, and the code."`
+	To      uint64 `name:"to" env:"-" placeholder:"SEQ" help:"The later commit of the log; by default the newest."`
+	Attempt int    `name:"attempt" env:"-" placeholder:"N" help:"Only what the Nth change adds, from 1."`
 }
 
 // errNoChange means that there is no change to show.
@@ -30,6 +32,9 @@ const maxDiff = 16 << 20
 func (c diffCommand) Run(ctx context.Context, env *term.Env) error {
 	if c.Attempt < 0 {
 		return service.Usagef("--attempt %d: want 1 for the first change", c.Attempt)
+	}
+	if c.From > 0 || c.To > 0 {
+		return c.between(ctx, env)
 	}
 	return c.readOne(ctx, env, &c.ID, func(ctx context.Context, s reader) error {
 		in, err := s.Get(ctx, c.ID)

@@ -25,30 +25,31 @@ type grammar struct {
 	Eval  evalCommand   `cmd:"" group:"Here" passthrough:"" help:"Run signalbox-eval, if it is installed: it measures which brain solves more of your issues."`
 	Bench benchCommand  `cmd:"" group:"Here" passthrough:"" help:"Run signalbox-bench, if it is installed: it measures the engine, against raw JetStream."`
 
-	Open     openCommand     `cmd:"" group:"Running" help:"Open an instance for a report and print its id."`
-	Ls       lsCommand       `cmd:"" group:"Running" help:"List instances: state, owner, who works on it, for how long."`
-	Show     showCommand     `cmd:"" group:"Running" help:"Show where an instance is, and everything known of it."`
-	At       atCommand       `cmd:"" group:"Running" help:"Show where an instance was, and everything known of it then."`
-	History  historyCommand  `cmd:"" group:"Running" help:"Show how an instance came there: one line an event."`
-	Logs     logsCommand     `cmd:"" group:"Running" help:"Print the logs of the steps: prompts and output of brains, output of checks."`
-	Diff     diffCommand     `cmd:"" group:"Running" help:"Print the change to the code that an instance has made."`
-	Costs    costsCommand    `cmd:"" group:"Running" help:"Say what the work cost, by repository, role, brain, state, day or instance."`
-	State    stateCommand    `cmd:"" group:"Running" help:"Print the document that the roles of the pipeline lifecycle share."`
-	Watch    watchCommand    `cmd:"" group:"Running" help:"Follow what happens, live; until the instance ends."`
-	Console  consoleCommand  `cmd:"" group:"Running" help:"Serve pages that show what is where and why, and that you answer on, until interrupted."`
-	Explain  explainCommand  `cmd:"" group:"Running" help:"Say why an instance does not move, and what would move it."`
-	Answer   answerCommand   `cmd:"" group:"Running" help:"Answer the questions an instance waits with."`
-	Approve  approveCommand  `cmd:"" group:"Running" help:"Say yes to what an instance waits with, where its lifecycle asks for that."`
-	Signal   signalCommand   `cmd:"" group:"Running" help:"Tell an instance what happened outside, by the name its lifecycle listens to."`
-	Budget   budgetCommand   `cmd:"" group:"Running" help:"Let an instance cost more than its lifecycle's policy permits, or a day more than its budgets."`
-	Pause    pauseCommand    `cmd:"" group:"Running" help:"Keep an instance's work from being given out."`
-	Resume   resumeCommand   `cmd:"" group:"Running" help:"Let a paused instance go on."`
-	Cancel   cancelCommand   `cmd:"" group:"Running" help:"Close an instance where it stands."`
-	Retry    retryCommand    `cmd:"" group:"Running" help:"Give the owner the work once more."`
-	Dead     deadCommands    `cmd:"" group:"Running" help:"Dead letters: work that was given up on."`
-	Reopen   reopenCommand   `cmd:"" group:"Running" help:"Start an instance again that has ended, on the code that it left."`
-	Override overrideCommand `cmd:"" group:"Running" help:"Move an instance to any state, whatever the table permits."`
-	Note     noteCommand     `cmd:"" group:"Running" help:"Keep a remark with an instance."`
+	Open     openCommand      `cmd:"" group:"Running" help:"Open an instance for a report and print its id."`
+	Ls       lsCommand        `cmd:"" group:"Running" help:"List instances: state, owner, who works on it, for how long."`
+	Show     showCommand      `cmd:"" group:"Running" help:"Show where an instance is, and everything known of it."`
+	At       atCommand        `cmd:"" group:"Running" help:"Show where an instance was, and everything known of it then."`
+	History  historyCommand   `cmd:"" group:"Running" help:"Show how an instance came there: one line an event."`
+	Replay   replayingCommand `cmd:"" group:"Running" help:"Print the events of an instance with the pauses that were between them."`
+	Logs     logsCommand      `cmd:"" group:"Running" help:"Print the logs of the steps: prompts and output of brains, output of checks."`
+	Diff     diffCommand      `cmd:"" group:"Running" help:"Print the change to the code that an instance has made."`
+	Costs    costsCommand     `cmd:"" group:"Running" help:"Say what the work cost, by repository, role, brain, state, day or instance."`
+	State    stateCommand     `cmd:"" group:"Running" help:"Print the document that the roles of the pipeline lifecycle share."`
+	Watch    watchCommand     `cmd:"" group:"Running" help:"Follow what happens, live; until the instance ends."`
+	Console  consoleCommand   `cmd:"" group:"Running" help:"Serve pages that show what is where and why, and that you answer on, until interrupted."`
+	Explain  explainCommand   `cmd:"" group:"Running" help:"Say why an instance does not move, and what would move it."`
+	Answer   answerCommand    `cmd:"" group:"Running" help:"Answer the questions an instance waits with."`
+	Approve  approveCommand   `cmd:"" group:"Running" help:"Say yes to what an instance waits with, where its lifecycle asks for that."`
+	Signal   signalCommand    `cmd:"" group:"Running" help:"Tell an instance what happened outside, by the name its lifecycle listens to."`
+	Budget   budgetCommand    `cmd:"" group:"Running" help:"Let an instance cost more than its lifecycle's policy permits, or a day more than its budgets."`
+	Pause    pauseCommand     `cmd:"" group:"Running" help:"Keep an instance's work from being given out."`
+	Resume   resumeCommand    `cmd:"" group:"Running" help:"Let a paused instance go on."`
+	Cancel   cancelCommand    `cmd:"" group:"Running" help:"Close an instance where it stands."`
+	Retry    retryCommand     `cmd:"" group:"Running" help:"Give the owner the work once more."`
+	Dead     deadCommands     `cmd:"" group:"Running" help:"Dead letters: work that was given up on."`
+	Reopen   reopenCommand    `cmd:"" group:"Running" help:"Start an instance again that has ended, on the code that it left."`
+	Override overrideCommand  `cmd:"" group:"Running" help:"Move an instance to any state, whatever the table permits."`
+	Note     noteCommand      `cmd:"" group:"Running" help:"Keep a remark with an instance."`
 
 	Learn learnCommands `cmd:"" group:"Running" help:"List, add and judge learnings: facts about a repository, for the next work on it."`
 
@@ -103,7 +104,8 @@ func examples() map[string][]string {
 		"at":            {"at acme/widgets/42 --seq 117", "at acme/widgets/42 --time 2026-11-20T09:00:00Z"},
 		"history":       {"history acme/widgets/42", "history acme/widgets/42 --json"},
 		"logs":          {"logs acme/widgets/42 --state implementing", "logs acme/widgets/42 --state fixing_issues --attempt 2"},
-		"diff":          {"diff acme/widgets/42", "diff acme/widgets/42 --attempt 1"},
+		"replay":        {"replay acme/widgets/42", "replay acme/widgets/42 --speed 600", "replay acme/widgets/42 --speed 0"},
+		"diff":          {"diff acme/widgets/42", "diff acme/widgets/42 --attempt 1", "diff acme/widgets/42 --from 117 --to 131"},
 		"state":         {"state acme/widgets/42", "state acme/widgets/42 --data .signalbox"},
 		"watch":         {"watch acme/widgets/42", "watch acme/widgets/42 --exit-status", "watch"},
 		"console":       {"console", "console --listen 127.0.0.1:8080"},

@@ -124,6 +124,15 @@ func TestWhatWasSaidAndChangedInEachStepIsShown(t *testing.T) {
 		{args: "diff --attempt 2 " + id, says: "+package sum // two.go", not: "one.go"},
 		{args: "diff --attempt 3 " + id, code: 1, says: "no such change: there are 2"},
 		{args: "diff --json " + id, says: `"diff":" one.go | 1 +`},
+		{args: "diff --from 1 " + id, says: "state\n  - \"received\"\n  + \"fixing_issues\"\n", not: "+package sum\n"},
+		{args: "diff --from 1 " + id, says: "+package sum // two.go"},
+		{args: "diff --from 1 --to 2 " + id, says: "from commit 1 to 2\n", not: "code from"},
+		{args: "diff --from 1 --json " + id, says: `"fields":[{"field":"artifacts","before":[],"after":[{`},
+		{args: "diff --to 2 " + id, code: 2, says: "want --from SEQ"},
+		{args: "diff --from 2 --to 1 " + id, code: 2, says: "a later --to"},
+		{args: "replay --speed 0 " + id, says: "implementing → "},
+		{args: "replay --speed 1e6 --all " + id, says: "claimed"},
+		{args: "replay --speed=-1 " + id, code: 2, says: "want 60 for a minute a second"},
 	} {
 		var out bytes.Buffer
 		env := term.Env{Stdout: &out, Stderr: &out, Stdin: strings.NewReader(""), Now: time.Now, Log: slog.New(slog.DiscardHandler)}

@@ -20,8 +20,16 @@ func machinery(event string) bool {
 // those that only say how work is given out, unless all are wanted. Heartbeats are never
 // printed. As JSON it prints one line for each event, also for heartbeats.
 func Table(env *term.Env, events []Event, all bool) error {
+	return Replay(env, events, all, func(Event) error { return nil })
+}
+
+// Replay is Table that calls before with each event that it is about to print. An error of it ends the table.
+func Replay(env *term.Env, events []Event, all bool, before func(Event) error) error {
 	if env.JSON {
 		for _, e := range events {
+			if err := before(e); err != nil {
+				return err
+			}
 			if err := env.Print(e); err != nil {
 				return err
 			}
@@ -39,6 +47,9 @@ func Table(env *term.Env, events []Event, all bool) error {
 	day := ""
 	margin := strings.Repeat(" ", wide+len("  15:04:05  "))
 	for _, e := range events {
+		if err := before(e); err != nil {
+			return err
+		}
 		if today := e.Time.UTC().Format(time.DateOnly); today != day {
 			day = today
 			env.Printf("%s\n", env.Paint(term.Faint, day+" UTC"))
