@@ -140,6 +140,10 @@ generate: bin/tools ## regenerate the code and the documents
 	bin/tools/buf generate
 	go test ./pkg/engine/workflow -run=Pages -update
 
+.PHONY: screenshots
+screenshots: ## make the pictures of docs/pictures from a run of the demonstration; needs Chromium
+	scripts/screenshots
+
 .PHONY: attack
 attack: ## run the attacks that SECURITY.md names for each promise, all of them however often they held before
 	scripts/attack

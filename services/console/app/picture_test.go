@@ -38,7 +38,6 @@ func TestPicturesAreMade(t *testing.T) {
 		b.Size(width, height, dark)
 		for _, page := range []struct{ name, path, shows string }{
 			{"board", "/", "acme/widgets"}, {"inbox", "/inbox", "for people"}, {"instance", "/i/acme/widgets/1", "Time in each state"}, {"lifecycle", "/lifecycles/issue", "issue"},
-			{"agents", "/agents", "Agents"}, {"costs", "/costs?by=role", "Costs"},
 		} {
 			b.Go(page.path)
 			b.Shows(page.shows)
