@@ -35,7 +35,7 @@ func parses(t *testing.T, page, service, line string) {
 	line, _, _ = strings.Cut(line, " #")
 	words := strings.Fields(line)
 	var sub []string
-	if service == "signalbox" {
+	if service == "signalbox" && len(words) > 0 {
 		sub = words[:1]
 		if words[0] == "definition" || words[0] == "auth" {
 			sub = words[:2]

@@ -11,7 +11,12 @@ import (
 // TestAStrangerInstallsTheProgram resolves the program as `go install …@version` does: from
 // a module proxy, with no workspace. With SIGNALBOX_INSTALL=1 it also builds it.
 func TestAStrangerInstallsTheProgram(t *testing.T) {
-	const module, version = "github.com/signalbox/signalbox", "v0.0.1"
+	const module = "github.com/signalbox/signalbox"
+	_, line, found := strings.Cut(page(t, "README.md"), "go install "+module+"/services/signalbox@")
+	version, _, _ := strings.Cut(line, "\n")
+	if !found || !strings.Contains(page(t, "CHANGELOG.md"), "\n## ["+strings.TrimPrefix(version, "v")+"]") {
+		t.Fatalf("README installs %q, which is no version of CHANGELOG.md", version)
+	}
 	mod := page(t, "go.mod")
 	for _, directive := range []string{"\nreplace ", "\nexclude "} {
 		if strings.Contains(mod, directive) {

@@ -25,12 +25,33 @@ begin() {
 }
 `
 
+// greeting is a script that makes the repository greet, with a bug.
+const greeting = repository + `
+mkdir greet
+printf 'module example.com/greet\n\ngo 1.22\n' >greet/go.mod
+printf 'package greet\n\n// Hello greets.\nfunc Hello(name string) string { return "Helo, " + name + "!" }\n' >greet/greet.go
+printf 'package greet\n\nimport "testing"\n\nfunc TestHelloIsNotEmpty(t *testing.T) {\n\tif Hello("Ann") == "" {\n\t\tt.Error("it says nothing")\n\t}\n}\n' >greet/greet_test.go
+begin greet Begin
+`
+
 // played are the pages whose transcripts are run, each with what lies there before.
 // Files that a page prints are as it prints them.
 var played = map[string]string{
 	"README.md": `
 mkdir bin
 ln -s "$(command -v signalbox)" bin/
+`,
+	"docs/guide/waits.md": greeting + `
+printf '#!/bin/sh\nsed -i s/Helo/Hello/ greet.go\necho spell Hello right\n' >fix.sh
+chmod +x fix.sh
+`,
+	"docs/guide/tests-fail.md": greeting + `
+printf '# Hello is spelled wrong\n\nSteps: call \140greet.Hello("Ann")\140.\nExpected: \140Hello, Ann!\140\nActual: \140Helo, Ann!\140\nWhere: \140greet.go\140.\nDone when: the tests pass.\n' >issue.md
+printf '#!/bin/sh\nsed -i s/Helo/Hallo/ greet.go\necho spell Hello otherwise\n' >wrong.sh
+chmod +x wrong.sh
+mkdir plain
+echo '# Plain' >plain/README.md
+begin plain Begin
 `,
 	"docs/pipeline.md": repository + `
 mkdir repo
