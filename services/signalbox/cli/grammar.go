@@ -61,6 +61,7 @@ type grammar struct {
 	Github githubCommands `cmd:"" group:"Running" help:"The forge: the App that Signalbox works as, and the deliveries of webhooks."`
 
 	Audit   auditCommand   `cmd:"" group:"The log" help:"Read a log from its beginning to its end and name everything in it that must not be."`
+	Export  exportCommand  `cmd:"" group:"The log" help:"Print each event of a log on a line, for other programs."`
 	Attest  attestCommand  `cmd:"" group:"The log" help:"Sign a statement on the newest commit of an instance: its steps, tests and approvals."`
 	Verify  verifyCommand  `cmd:"" group:"The log" help:"Verify such a statement of a commit, with its public key alone."`
 	Whatif  whatifCommand  `cmd:"" group:"The log" help:"Decide a log again under another policy or definition, and show which instances would have gone elsewhere."`
@@ -139,6 +140,7 @@ func examples() map[string][]string {
 		"github setup": {"github setup --org acme --webhook-url https://signalbox.example.com/hooks",
 			"github setup --forge-host github.example.com --open"},
 		"audit":      {"audit", "audit --data .signalbox --decisions", "audit --seal seal.json --seal-key seal.key"},
+		"export":     {"export --jsonl > events.jsonl", "export --csv --data .signalbox"},
 		"attest":     {"attest acme/widgets/42 --key attest.key", "attest acme/widgets/42 --key attest.key --repository . --data .signalbox"},
 		"verify":     {"verify HEAD --repository . --key attest.key.pub --require shown", "verify 5f0c2a7e9b1d4c3f8a6e7d2b9c0f1e4a3d5b6c78 --attestation change.json --key attest.key.pub"},
 		"whatif":     {"whatif --policy max_iterations=3", "whatif --definition ./mine.yaml --since 30d --json"},

@@ -162,7 +162,7 @@ func (v verified) print(env *term.Env) error {
 		env.Printf("  not shown %s\n", term.Line(p.Proof.Reason))
 	}
 	for _, s := range p.Steps {
-		env.Printf("  step %-4d %s in %s: %s %s\n", s.Seq, term.Line(s.Agent), term.Line(s.State), term.Line(s.Status), term.Line(s.Brain))
+		env.Printf("  step %-4d %s/%s in %s: %s %s\n", s.Seq, term.Line(s.Role), term.Line(s.Agent), term.Line(s.State), term.Line(s.Status), term.Line(s.Brain))
 	}
 	for _, d := range p.People {
 		env.Printf("  person    %s by %s %s\n", term.Line(d.What), term.Line(d.By), term.Line(d.Permission))
