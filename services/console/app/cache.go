@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -39,6 +38,7 @@ type cache struct {
 
 	mu     sync.Mutex
 	rows   map[string]*row
+	all    []*row // the rows, each at its place
 	whole  map[string]view.Instance
 	story  map[string]story
 	defs   map[string]*workflow.Definition // by hash
@@ -88,7 +88,7 @@ func (c *cache) load(ctx context.Context) error {
 	err := c.client.Follow(ctx, after, func(news client.Change) error { c.take(news); return nil })
 	if no := new(instance.Refusal); errors.As(err, &no) { // the log was exchanged or cut
 		c.mu.Lock()
-		c.rows, c.waits, c.loaded, c.seq = map[string]*row{}, 0, false, 0
+		c.rows, c.all, c.waits, c.loaded, c.seq = map[string]*row{}, nil, 0, false, 0
 		c.mu.Unlock()
 	}
 	return err
@@ -130,6 +130,13 @@ func (c *cache) set(r row) {
 	}
 	if r.Waits {
 		c.waits++
+	}
+	if have != nil {
+		r.at = have.at
+		c.all[r.at] = &r
+	} else {
+		r.at = len(c.all)
+		c.all = append(c.all, &r)
 	}
 	c.rows[r.ID] = &r
 	c.seq = max(c.seq, r.Seq)
@@ -327,7 +334,7 @@ type snapshot struct {
 func (c *cache) snapshot() snapshot {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return snapshot{slices.Collect(maps.Values(c.rows)), c.seq, c.waits, c.loaded}
+	return snapshot{slices.Clone(c.all), c.seq, c.waits, c.loaded}
 }
 
 // waiting counts the instances that wait for people.

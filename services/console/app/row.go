@@ -28,6 +28,7 @@ type row struct {
 	Labels              []string // of its issue; none of a closed one
 	Cost                string   // none of a closed one
 	Seq                 uint64
+	at                  int // its place in the cache
 }
 
 // rowOf returns the row of a summary.
