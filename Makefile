@@ -196,8 +196,9 @@ vet: ## go vet and gofmt
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "not gofmt: $$unformatted"; exit 1; }
 
 .PHONY: lint
-lint: bin/tools ## staticcheck
+lint: bin/tools ## staticcheck, and actionlint on the workflow for GitHub Actions
 	bin/tools/staticcheck $(PACKAGES)
+	bin/tools/actionlint deploy/github-actions/*.yml
 
 .PHONY: proto-check
 proto-check: bin/tools ## buf lint, and no break with what was there (BASE=ref to choose what)
@@ -208,7 +209,7 @@ proto-check: bin/tools ## buf lint, and no break with what was there (BASE=ref t
 archtest: ## the import and style rules
 	$(TEST) ./pkg/testkit/archtest/...
 
-# buf, the generators of protobuf code and staticcheck, at the versions scripts/tools/go.mod pins.
+# buf, the generators of protobuf code, staticcheck and actionlint, at the versions scripts/tools/go.mod pins.
 # buf takes two minutes the first time.
 bin/tools: scripts/tools/go.mod scripts/tools/go.sum
 	cd scripts/tools && GOWORK=off go build $(LDFLAGS) -o ../../bin/tools/ tool

@@ -20,14 +20,20 @@ type actions struct {
 	Jobs        map[string]struct {
 		Needs       string            `yaml:"needs"`
 		Permissions map[string]string `yaml:"permissions"`
-		Steps       []struct {
-			Uses string            `yaml:"uses"`
-			Run  string            `yaml:"run"`
-			With map[string]any    `yaml:"with"`
-			Env  map[string]string `yaml:"env"`
-		} `yaml:"steps"`
+		Steps       []step            `yaml:"steps"`
 	} `yaml:"jobs"`
 }
+
+type step struct {
+	ID   string            `yaml:"id"`
+	Uses string            `yaml:"uses"`
+	Run  string            `yaml:"run"`
+	With map[string]any    `yaml:"with"`
+	Env  map[string]string `yaml:"env"`
+}
+
+// local is the workflow's call of action.yml at the root: its steps are part of the job.
+const local = "./.signalbox"
 
 func readActions(t *testing.T) actions {
 	t.Helper()
@@ -42,7 +48,102 @@ func readActions(t *testing.T) actions {
 	if len(w.Jobs) != 3 {
 		t.Fatalf("there are %d jobs", len(w.Jobs))
 	}
+	for name, job := range w.Jobs {
+		var steps []step
+		for _, s := range job.Steps {
+			if s.Uses != local {
+				steps = append(steps, s)
+				continue
+			}
+			for _, inner := range readAction(t) {
+				if inner.ID == "run" && s.With["issue"] == nil {
+					continue // the action installs the program and ends
+				}
+				inner.Env = maps.Clone(inner.Env)
+				maps.Copy(inner.Env, s.Env)
+				steps = append(steps, inner)
+			}
+		}
+		job.Steps = steps
+		w.Jobs[name] = job
+	}
 	return w
+}
+
+// readAction returns the steps of the action at the root.
+func readAction(t *testing.T) []step {
+	t.Helper()
+	text, err := os.ReadFile("../action.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var action struct {
+		Runs struct {
+			Using string `yaml:"using"`
+			Steps []step `yaml:"steps"`
+		} `yaml:"runs"`
+	}
+	if err := yaml.Unmarshal(text, &action); err != nil {
+		t.Fatal(err)
+	}
+	if action.Runs.Using != "composite" || len(action.Runs.Steps) != 3 {
+		t.Fatalf("action.yml has %d steps of %q, want 3 of composite", len(action.Runs.Steps), action.Runs.Using)
+	}
+	for i, s := range action.Runs.Steps {
+		if s.Env == nil {
+			action.Runs.Steps[i].Env = map[string]string{}
+		}
+	}
+	return action.Runs.Steps
+}
+
+// TestTheActionRunsOnAnIssue plays the last step of the action as a runner does, with a program as the writer.
+func TestTheActionRunsOnAnIssue(t *testing.T) {
+	for _, tool := range []string{"bash", "jq"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("skipped: the action needs %s", tool)
+		}
+	}
+	dir := t.TempDir()
+	repo, temp := filepath.Join(dir, "repo"), filepath.Join(dir, "temp")
+	for _, d := range []string{repo, temp} {
+		if err := os.Mkdir(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files := map[string]string{
+		"repo/go.mod": "module example.com/greet\n\ngo 1.22\n", "repo/greet.go": "package greet\n\nfunc Hello(name string) string { return \"Helo, \" + name + \"!\" }\n",
+		"repo/greet_test.go": "package greet\n\nimport \"testing\"\n\nfunc TestHello(t *testing.T) {\n\tif Hello(\"Ann\") == \"\" {\n\t\tt.Error(Hello(\"Ann\"))\n\t}\n}\n",
+		"temp/issue.json": `{"number": 7, "title": "Hello is spelled wrong", "labels": [], "url": "https://github.com/acme/greet/issues/7",
+			"body": "Steps: call greet.Hello(\"Ann\").\nExpected: Hello, Ann!\nActual: Helo, Ann!\nWhere: greet.go, function Hello.\nDone when: the tests pass."}`,
+		"temp/output": "", "writer.sh": "#!/bin/sh\nsed -i s/Helo/Hello/ greet.go\necho spell Hello right\n",
+	}
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(script string, env ...string) string {
+		t.Helper()
+		c := exec.CommandContext(t.Context(), "bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", script)
+		c.Dir, c.Env = repo, append(os.Environ(), env...)
+		out, err := c.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return string(out)
+	}
+	run("git init -q -b main && git add --all && git -c user.name=Ann -c user.email=ann@example.test commit -qm Begin")
+	steps := readAction(t)
+	run(steps[len(steps)-1].Run, "PATH="+programtest.Services(t)+":"+os.Getenv("PATH"), "GITHUB_WORKSPACE="+repo, "RUNNER_TEMP="+temp,
+		"GITHUB_OUTPUT="+filepath.Join(temp, "output"), "ISSUE="+filepath.Join(temp, "issue.json"), "WRITER=exec:"+filepath.Join(dir, "writer.sh"), "BRAIN_ENV=NOTHING")
+	output, err := os.ReadFile(filepath.Join(temp, "output"))
+	if err != nil || !strings.Contains(string(output), "\nbranch=agent/issue-7\n") {
+		t.Errorf("the outputs are\n%s(%v), want the branch of issue 7", output, err)
+	}
+	if heads := run("git bundle list-heads change.bundle"); !strings.Contains(heads, "refs/heads/agent/issue-7") {
+		t.Errorf("the bundle has %s", heads)
+	}
 }
 
 func TestTheWorkflowTrustsNothingThatCanChange(t *testing.T) {
@@ -53,7 +154,7 @@ func TestTheWorkflowTrustsNothingThatCanChange(t *testing.T) {
 	}
 	for name, job := range w.Jobs {
 		for _, step := range job.Steps {
-			if step.Uses != "" && !pinned.MatchString(step.Uses) {
+			if step.Uses != "" && step.Uses != local && !pinned.MatchString(step.Uses) {
 				t.Errorf("%s uses %s, want a commit", name, step.Uses)
 			}
 			if strings.Contains(step.Run, "${{") {
