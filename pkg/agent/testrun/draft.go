@@ -4,16 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 )
 
 // Found is how Signalbox tests a repository, and how its dependencies are installed.
 type Found struct {
-	Tests     string // the command of the tests; empty if none was found
-	Source    string // the file that the tests were found by; with hint set, the file that runs Tests
-	Hint      bool   // Tests is a command of another program's configuration, and does not run by itself
-	Install   string // the command that installs the dependencies; empty if no file names them
-	InstallBy string // the file that names them
+	Tests     string   // the command of the tests; empty if none was found
+	Source    string   // the file that the tests were found by; with hint set, the file that runs Tests
+	Hint      bool     // Tests is a command of another program's configuration, and does not run by itself
+	Programs  []string // that Tests starts, by name
+	Install   string   // the command that installs the dependencies; empty if no file names them
+	InstallBy string   // the file that names them
 }
 
 // Find looks for the tests of a tree as Detect does. It is no error if there are none.
@@ -31,6 +33,11 @@ func Find(tree fs.FS) (Found, error) {
 		return Found{}, err
 	default:
 		found.Tests, found.Source = plan.Command(), plan.Source
+		for _, part := range append(plan.Parts, plan) {
+			if len(part.Argv) > 0 && !strings.Contains(part.Argv[0], "/") && !slices.Contains(found.Programs, part.Argv[0]) {
+				found.Programs = append(found.Programs, part.Argv[0])
+			}
+		}
 	}
 	return found, nil
 }

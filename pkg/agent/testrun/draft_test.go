@@ -33,6 +33,9 @@ func TestADraftIsReadAndChangesNothingByItself(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if (len(found.Programs) == 0) != (c.tests == "" || c.ownTest != "") {
+				t.Errorf("the tests start %q", found.Programs)
+			}
 			if found.Tests != c.tests || found.Install != c.install {
 				t.Errorf("found %q and %q, want %q and %q", found.Tests, found.Install, c.tests, c.install)
 			}

@@ -86,6 +86,11 @@ func lookHere(ctx context.Context) (here, error) {
 		found.Blocks = append(found.Blocks, "no tests were found. signalbox init writes a "+testrun.ConfigFile+"; name the command that runs them there.")
 	default:
 		found.Tests, found.testsBy = tests.Tests, tests.Source
+		for _, program := range tests.Programs {
+			if _, err := osexec.LookPath(program); err != nil {
+				found.Blocks = append(found.Blocks, "the tests start "+program+", which is not in PATH: install it where the agents run.")
+			}
+		}
 	}
 	found.Setup, found.setupBy = tests.Install, tests.InstallBy
 	presets, err := exec.ReadPresets("")
