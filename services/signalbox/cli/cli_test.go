@@ -28,7 +28,11 @@ func TestMain(m *testing.M) {
 
 func TestWithoutARunningSystem(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir:  "testdata/offline",
+		Dir: "testdata/offline",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("SIGNALBOX_LISTEN", "127.0.0.1:0") // the usual port may be another's
+			return nil
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"ends": ends},
 	})
 }
