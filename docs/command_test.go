@@ -2,8 +2,10 @@ package docs_test
 
 import (
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -13,7 +15,7 @@ var call = regexp.MustCompile(`(?m)^(?:bin/)?(signalbox|orchestrator|gateway|pm|
 
 func TestEveryCommandThatIsShownExists(t *testing.T) {
 	seen := 0
-	for _, name := range []string{"README.md", "docs/operations.md", "docs/agent-protocol.md"} {
+	for _, name := range append(guides(t), "README.md", "docs/operations.md", "docs/agent-protocol.md") {
 		for _, block := range fence.FindAllStringSubmatch(page(t, name), -1) {
 			if block[1] != "sh" {
 				continue
@@ -29,6 +31,18 @@ func TestEveryCommandThatIsShownExists(t *testing.T) {
 	}
 }
 
+// guides returns the names of the guides, from the root.
+func guides(t *testing.T) []string {
+	t.Helper()
+	var names []string
+	for name := range pages(t) {
+		if path.Dir(name) == "docs/guide" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // parses checks a call against the help of its subcommand: each flag must exist.
 func parses(t *testing.T, page, service, line string) {
 	t.Helper()
@@ -37,7 +51,7 @@ func parses(t *testing.T, page, service, line string) {
 	var sub []string
 	if service == "signalbox" && len(words) > 0 {
 		sub = words[:1]
-		if words[0] == "definition" || words[0] == "auth" {
+		if slices.Contains([]string{"auth", "definition", "github"}, words[0]) {
 			sub = words[:2]
 		}
 	}
@@ -68,8 +82,8 @@ func TestEverySubcommandThatTextNamesExists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/operations.md",
-		"docs/agent-protocol.md", "docs/adr/0012-durability.md"} {
+	for _, name := range append(guides(t), "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/operations.md",
+		"docs/agent-protocol.md", "docs/adr/0012-durability.md") {
 		for _, m := range regexp.MustCompile("`(?:bin/)?signalbox ([a-z]+)( [^`]*)?`").FindAllStringSubmatch(page(t, name), -1) {
 			if _, err := os.Stat(filepath.Join(root, "services", m[1], "main.go")); err == nil {
 				continue // a service, which the program serves by its name

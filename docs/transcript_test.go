@@ -16,106 +16,15 @@ import (
 	"time"
 )
 
-// repository is a script that makes a repository of the files that are in a directory.
-const repository = `
-begin() {
-	git -C "$1" init --quiet --initial-branch=main
-	git -C "$1" add --all
-	git -C "$1" -c user.name=Ann -c user.email=ann@example.test commit --quiet --message "$2"
-}
-`
-
-// greeting is a script that makes the repository greet, with a bug.
-const greeting = repository + `
-mkdir greet
-printf 'module example.com/greet\n\ngo 1.22\n' >greet/go.mod
-printf 'package greet\n\n// Hello greets.\nfunc Hello(name string) string { return "Helo, " + name + "!" }\n' >greet/greet.go
-printf 'package greet\n\nimport "testing"\n\nfunc TestHelloIsNotEmpty(t *testing.T) {\n\tif Hello("Ann") == "" {\n\t\tt.Error("it says nothing")\n\t}\n}\n' >greet/greet_test.go
-begin greet Begin
-`
-
-// played are the pages whose transcripts are run, each with what lies there before.
-// Files that a page prints are as it prints them.
-var played = map[string]string{
-	"README.md": `
-mkdir bin
-ln -s "$(command -v signalbox)" bin/
-`,
-	"docs/guide/waits.md": greeting + `
-printf '#!/bin/sh\nsed -i s/Helo/Hello/ greet.go\necho spell Hello right\n' >fix.sh
-chmod +x fix.sh
-`,
-	"docs/guide/tests-fail.md": greeting + `
-printf '# Hello is spelled wrong\n\nSteps: call \140greet.Hello("Ann")\140.\nExpected: \140Hello, Ann!\140\nActual: \140Helo, Ann!\140\nWhere: \140greet.go\140.\nDone when: the tests pass.\n' >issue.md
-printf '#!/bin/sh\nsed -i s/Helo/Hallo/ greet.go\necho spell Hello otherwise\n' >wrong.sh
-chmod +x wrong.sh
-mkdir plain
-echo '# Plain' >plain/README.md
-begin plain Begin
-`,
-	"docs/pipeline.md": repository + `
-mkdir repo
-printf 'module example.com/money\n\ngo 1.22\n' >repo/go.mod
-printf 'package money\n\n// Cents truncates to cents.\nfunc Cents(f float64) int { return int(f * 100) }\n' >repo/money.go
-printf 'package money\n\nimport "testing"\n\nfunc TestWhole(t *testing.T) {\n\tif Cents(2) != 200 {\n\t\tt.Error(Cents(2))\n\t}\n}\n' >repo/money_test.go
-begin repo Begin
-cat >careless.sh <<'END'
-#!/bin/sh
-echo "// attempt $(date +%N)" >>money.go
-END
-cat >reviewer.sh <<'END'
-#!/bin/sh
-attempt=$(jq .pipeline.attempt issue-state.json)
-jq --arg why "attempt $attempt: what of negative amounts?" '.review.verdict = "REJECTED" | .review.feedback_for_writer = $why' issue-state.json >new
-mv new issue-state.json
-END
-chmod +x careless.sh reviewer.sh
-`,
-	"docs/story.md": repository + `
-mkdir widgets
-echo '# Widgets' >widgets/README.md
-echo 'echo "Hello!"' >widgets/greet.sh
-begin widgets Begin
-`,
-	"docs/task.md": repository + `
-mkdir greet
-printf 'module example.com/greet\n\ngo 1.22\n' >greet/go.mod
-printf 'package greet\n\nfunc Hello(name string) string { return "Hello, " + name }\n' >greet/greet.go
-printf 'package greet\n\nimport "testing"\n\nfunc TestHello(t *testing.T) {\n\tif Hello("Ann") != "Hello, Ann" {\n\t\tt.Error(Hello("Ann"))\n\t}\n}\n' >greet/greet_test.go
-begin greet greet
-cat >plan.md <<'END'
-# More greetings
-
-- [x] GREET-0: Say hello
-- [ ] GREET-1: Say goodbye
-- [ ] GREET-2: Greet everybody (after GREET-1)
-END
-printf '# Say goodbye\n\nThere is Hello, and there should be Goodbye.\n' >issue.md
-cat >developer.sh <<'END'
-grep -qi "greet everybody" "$SIGNALBOX_ASSIGNMENT" && name=Everybody || name=Goodbye
-printf '\nfunc %s(name string) string { return "%s, " + name }\n' $name $name >>greet.go
-END
-cat >broken.sh <<'END'
-if grep -q 'Leave Hello alone' "$SIGNALBOX_ASSIGNMENT"; then
-	git checkout --quiet "$(git rev-list --max-parents=0 HEAD)" -- greet.go
-	printf '\nfunc Goodbye(name string) string { return "Goodbye, " + name }\n' >>greet.go
-else
-	echo "// attempt $(date +%N)" >>greet.go
-	sed -i 's/Hello, /Goodbye, /' greet.go
-fi
-END
-`,
-}
-
-// unplayed are the pages whose transcripts are not run here, and why.
-var unplayed = map[string]string{
-	"docs/eval.md": "minutes of a real history: services/signalbox/eval runs both commands on one of its own",
-}
-
 // prompt begins a command of a transcript.
 const prompt = "$ "
 
 func TestTranscriptsHappenAsThePagesSay(t *testing.T) {
+	for name := range needs {
+		if _, plays := played[name]; !plays {
+			t.Errorf("%s needs programs, and is not played", name)
+		}
+	}
 	for name, text := range pages(t) {
 		var blocks []string
 		for _, block := range fence.FindAllStringSubmatch(text, -1) {
@@ -133,9 +42,9 @@ func TestTranscriptsHappenAsThePagesSay(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, tool := range []string{"curl", "jq"} {
-				if _, err := exec.LookPath(tool); err != nil && strings.Contains(strings.Join(blocks, ""), tool+" ") {
-					t.Skipf("the page's commands need %s", tool)
+			for _, tool := range tools(name, strings.Join(blocks, "")) {
+				if _, err := exec.LookPath(tool); err != nil {
+					t.Skipf("%s is not installed, and the commands of %s need it", tool, name)
 				}
 			}
 			p := newPlay(t, setup)
@@ -147,6 +56,17 @@ func TestTranscriptsHappenAsThePagesSay(t *testing.T) {
 			}
 		})
 	}
+}
+
+// tools are the programs of others that the commands of a page need.
+func tools(page, commands string) []string {
+	all := needs[page]
+	for _, tool := range []string{"curl", "jq"} {
+		if strings.Contains(commands, tool+" ") {
+			all = append(all, tool)
+		}
+	}
+	return all
 }
 
 // A play runs the commands of one page in a directory of its own.
@@ -174,7 +94,11 @@ func newPlay(t *testing.T, setup string) *play {
 	p := &play{T: t, dir: t.TempDir(), user: who.Username, env: append(os.Environ(),
 		"PATH="+filepath.Dir(binary(t, "signalbox"))+":"+os.Getenv("PATH"), "COLUMNS=", "HOME="+t.TempDir(), "GOCACHE="+goEnv(t, "GOCACHE"), "GOMODCACHE="+goEnv(t, "GOMODCACHE"), "GOPATH="+goEnv(t, "GOPATH"),
 		"SIGNALBOX_LISTEN="+address, "SIGNALBOX_NATS=nats://"+address)}
-	if out := p.shell("set -e\n" + setup).wait(); out != "" {
+	here, err := filepath.Abs(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out := p.shell("set -e\ndocs='" + here + "'\n" + setup).wait(); out != "" {
 		t.Fatal(out)
 	}
 	return p
