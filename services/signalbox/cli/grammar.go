@@ -140,7 +140,7 @@ func examples() map[string][]string {
 		"github setup": {"github setup --org acme --webhook-url https://signalbox.example.com/hooks",
 			"github setup --forge-host github.example.com --open"},
 		"audit":      {"audit", "audit --data .signalbox --decisions", "audit --seal seal.json --seal-key seal.key"},
-		"export":     {"export --jsonl > events.jsonl", "export --csv --data .signalbox"},
+		"export":     {"export --jsonl", "export --csv --data .signalbox"},
 		"attest":     {"attest acme/widgets/42 --key attest.key", "attest acme/widgets/42 --key attest.key --repository . --data .signalbox"},
 		"verify":     {"verify HEAD --repository . --key attest.key.pub --require shown", "verify 5f0c2a7e9b1d4c3f8a6e7d2b9c0f1e4a3d5b6c78 --attestation change.json --key attest.key.pub"},
 		"whatif":     {"whatif --policy max_iterations=3", "whatif --definition ./mine.yaml --since 30d --json"},

@@ -54,8 +54,8 @@ func exampleFiles(t *testing.T) {
 	stories := `{"userStories": [{"id": "S-1", "title": "Say hello", "acceptanceCriteria": ["make greet"], "priority": 1, "status": "pending"}]}`
 	for file, text := range map[string]string{
 		"bug.md": "# It breaks\n\nAt once.\n", "answer.md": "Q1: yes\n", "plan.md": "- [ ] T-1: Say hello\n",
-		"plan.yaml": "tasks:\n  - {id: T-1, title: Say hello}\n",
-		"prd.json":  stories, "plans/prd.json": stories, "token": "secret\n", "fix.sh": "", "write.sh": "", "mine.yaml": "",
+		"attest.key.pub": "", "change.json": "{}", "plan.yaml": "tasks:\n  - {id: T-1, title: Say hello}\n",
+		"prd.json": stories, "plans/prd.json": stories, "token": "secret\n", "fix.sh": "", "write.sh": "", "mine.yaml": "",
 	} {
 		if err := os.WriteFile(filepath.FromSlash(file), []byte(text), 0o700); err != nil {
 			t.Fatal(err)

@@ -148,7 +148,7 @@ func TestNoToolNamesFilesOfThisMachine(t *testing.T) {
 		}
 	}
 	slices.Sort(all)
-	want := []string{"all", "amount", "attempt", "by", "data", "day", "escalated", "failing", "format", "id", "kind", "label", "message", "name", "of", "overdue", "path",
+	want := []string{"all", "amount", "attempt", "by", "data", "day", "escalated", "failing", "format", "from", "id", "kind", "label", "message", "name", "of", "overdue", "path",
 		"question", "reason", "repo", "report", "rules", "seq", "state", "stuck", "text", "title", "to", "unproven", "waiting", "within", "worker", "workflow"}
 	if got := slices.Compact(all); !slices.Equal(got, want) {
 		t.Errorf("arguments are %q, want %q: is a new one for assistants?", got, want)
