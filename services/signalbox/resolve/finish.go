@@ -50,7 +50,7 @@ func (r *run) finish(ctx context.Context, at forge.Repository, waits bool) error
 		if err != nil {
 			return err
 		}
-		out.PullRequest = &PullRequest{Title: pr.Title, Body: r.exported(pr.Body), Draft: pr.Draft}
+		out.PullRequest = &PullRequest{Title: pr.Title, Body: r.exported(pr.Body), Draft: pr.Draft, Evidence: evidenceOf(in)}
 	}
 	err = errors.Join(r.handOver(ctx, &out), r.print(in, out))
 	last, verdict := ending(proofOf(in), r.require)

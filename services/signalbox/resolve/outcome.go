@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/engine/verdict"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
@@ -41,6 +42,8 @@ type PullRequest struct {
 	Body  string `json:"body"`
 	Draft bool   `json:"draft,omitempty"` // no test shows the change to be right: a person ends the draft
 	URL   string `json:"url,omitempty"`   // on the forge that it was opened on
+
+	Evidence *rules.ChangeEvidence `json:"evidence"` // the criteria with the tests that show them; null: there is no change
 }
 
 // Commit is one commit of the branch, oldest first.

@@ -1,8 +1,12 @@
 package resolve
 
 import (
+	"encoding/json"
+
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/engine/wire"
+	"github.com/signalbox/signalbox/pkg/engine/work"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
@@ -26,4 +30,17 @@ func ending(proof instance.Proof, require string) (line string, err error) {
 		err = ErrUnproven
 	}
 	return line, err
+}
+
+// evidenceOf returns the criteria of an instance with the tests that show them, as the text of
+// its pull request has them.
+func evidenceOf(in *pb.Instance) *rules.ChangeEvidence {
+	a := work.Assignment{
+		Issue: wire.ToIssue(in.GetIssue()), Questions: wire.ToQuestions(in.GetQuestions()), Evidence: wire.ToEvidence(in.GetEvidence()),
+		Base: in.GetBase(), Head: in.GetHead(), Vars: in.GetVars(), Sections: map[string]json.RawMessage{},
+	}
+	for name, text := range in.GetSections() {
+		a.Sections[name] = json.RawMessage(text)
+	}
+	return rules.EvidenceOf(a)
 }

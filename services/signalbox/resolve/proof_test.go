@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/git"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
 )
@@ -74,6 +76,11 @@ func TestAShownBranchEndsWithTheTestThatShowsIt(t *testing.T) {
 	}
 	if !out.Shown || out.Unproven != "" || len(out.ShownBy) != 1 || out.ShownBy[0].Change != out.Head || out.ShownBy[0].Base != out.Base {
 		t.Errorf("as JSON it is %+v", out)
+	}
+	if e := out.PullRequest.Evidence; e == nil || e.Head != out.Head || len(e.Criteria) == 0 || !slices.ContainsFunc(e.Criteria, func(c rules.Criterion) bool {
+		return c.From == rules.OfWhole && len(c.Tests) == 1 && c.Tests[0].Name == "sh check.sh"
+	}) {
+		t.Errorf("the evidence of the pull request is %+v", e)
 	}
 	if summary := j.read("summary.md"); !strings.Contains(summary, "| proof | shown: sh check.sh failed on ") {
 		t.Errorf("the summary is %s", summary)

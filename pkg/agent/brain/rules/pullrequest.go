@@ -54,12 +54,14 @@ func pullRequestBody(a brain.Assignment, c PullRequestContext, most int) string 
 	if most == 0 {
 		issue.Body, summary, assumptions = beginning(issue.Body), beginning(summary), nil
 	}
-	return write("pull_request.md", map[string]any{
+	proof := instance.ProofOf(a.Evidence, a.Base, a.Head)
+	return fold(write("pull_request.md", map[string]any{
 		"Issue": issue, "Closes": c.Closes, "Summary": summary,
 		"Commits": commits, "MoreCommits": len(c.Commits) - len(commits), "Diffstat": shortened(c.Diffstat, most),
-		"Tests": newest(a), "Proof": instance.ProofOf(a.Evidence, a.Base, a.Head), "Questions": questions,
+		"Tests": newest(a), "Proof": proof, "Questions": questions,
+		"Table": EvidenceOf(a).table(most), "Compared": append(compared(proof.Judgement), also(a)...),
 		"MoreQuestions": len(a.Questions) - len(questions), "Assumed": assumptions, "Shape": shape(a),
-	})
+	}))
 }
 
 // shortened returns the first files of a diffstat, and its last line, which has the sums.

@@ -39,8 +39,9 @@ func write(name string, data any) string {
 // panics on one that fails: templates are part of the program.
 func Fill(name, text string, data any) string {
 	t := template.Must(template.New(name).Funcs(template.FuncMap{
-		"numbered": numbered, "quote": quote, "code": code, "verbatim": sanitize.Verbatim, "short": short, "tested": tested, "proven": proven, "compared": compared,
+		"numbered": numbered, "quote": quote, "code": code, "verbatim": sanitize.Verbatim, "short": short, "tested": tested, "proven": proven,
 		"line": sanitize.MarkdownLine, "moment": Moment,
+		"fold": func(title string) string { return foldFrom + title }, "unfold": func() string { return foldTo },
 		"excerpt":  func(s string) string { return sanitize.MarkdownLine(excerpt(s)) },
 		"sentence": func(s string) string { return sanitize.MarkdownLine(Sentence(s)) },
 	}).Parse(text))
@@ -198,6 +199,10 @@ func quote(s string) string {
 
 // code is a text as code within a line.
 func code(s string) string { return sanitize.Code(excerpt(s)) }
+
+// cell and codeCell are a text, as Markdown and as code, within a cell of a table.
+func cell(s string) string     { return sanitize.Cell(excerpt(s)) }
+func codeCell(s string) string { return sanitize.CodeCell(excerpt(s)) }
 
 func short(commit string) string { return commit[:min(len(commit), 12)] }
 
