@@ -18,12 +18,12 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
 	"slices"
 	"strconv"
 	"sync"
-	"syscall"
 	"time"
+
+	"github.com/signalbox/signalbox/pkg/service"
 )
 
 // The limits of deliveries.
@@ -307,26 +307,10 @@ func secure() *http.Client { return client(nil) }
 
 func insecure() *http.Client { return client(&tls.Config{InsecureSkipVerify: true}) } //nolint:gosec // the webhook says so
 
-// errNoReceiver is the error of a delivery to an address that no receiver has.
-var errNoReceiver = errors.New("webhooks are not delivered to link-local, multicast or unspecified addresses")
-
-// permitted refuses addresses at which a network's own services answer, such as those that
-// hand out a machine's credentials. It is asked after names are resolved.
-func permitted(_, address string, _ syscall.RawConn) error {
-	to, err := netip.ParseAddrPort(address)
-	if err != nil {
-		return err
-	}
-	if ip := to.Addr().Unmap(); ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified() || ip == netip.AddrFrom4([4]byte{100, 100, 100, 200}) {
-		return fmt.Errorf("%w: %s", errNoReceiver, ip)
-	}
-	return nil
-}
-
 func client(c *tls.Config) *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{TLSClientConfig: c, DisableKeepAlives: true,
-			DialContext: (&net.Dialer{Timeout: Limit, Control: permitted}).DialContext},
+			DialContext: (&net.Dialer{Timeout: Limit, Control: service.CheckReceiver}).DialContext},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }

@@ -37,6 +37,7 @@ var (
 	developer    = access.Party{Kind: access.Agent, Name: "developer"}
 	tester       = access.Party{Kind: access.Agent, Name: "tester"}
 	notifier     = access.Party{Kind: access.Agent, Name: "pm"}
+	notify       = access.Party{Kind: access.Notify}
 	viewer       = access.Party{Kind: access.View, Name: "vera"}
 	actor        = access.Party{Kind: access.Act, Name: "ann"}
 	admin        = access.Party{Kind: access.Admin, Name: "ada"}
@@ -46,7 +47,7 @@ func newEnv(t *testing.T) *env {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
-	e := &env{T: t, ctx: ctx, server: accesstest.Start(t, orchestrator, gateway, developer, tester, notifier, viewer, actor, admin)}
+	e := &env{T: t, ctx: ctx, server: accesstest.Start(t, orchestrator, gateway, developer, tester, notifier, notify, viewer, actor, admin)}
 	var err error
 	e.system, err = jetstream.New(e.server.As(e.T, orchestrator))
 	e.must(err)
@@ -54,7 +55,7 @@ func newEnv(t *testing.T) *env {
 	e.must(err)
 	_, err = store.Provision(ctx, e.system, store.ProvisionConfig{Replicas: 1})
 	e.must(err)
-	for _, role := range []string{"developer", "tester", subject.Endings, subject.Statuses} {
+	for _, role := range []string{"developer", "tester", subject.Endings, subject.Statuses, subject.Notifications} {
 		filter := "sb.evt.work.issue." + role + ".*"
 		e.must(store.EnsureConsumer(ctx, e.system, role, []string{filter}, store.ConsumerConfig{}))
 		_, err = e.system.Publish(ctx, "sb.evt.work.issue."+role+".a", []byte("{}"))
@@ -227,7 +228,7 @@ func attacks() []attack {
 }
 
 func TestNoPartyButTheOrchestratorChangesTheLog(t *testing.T) {
-	for _, attacker := range []access.Party{developer, tester, notifier, gateway, viewer, actor} {
+	for _, attacker := range []access.Party{developer, tester, notifier, notify, gateway, viewer, actor} {
 		t.Run(attacker.String(), func(t *testing.T) {
 			t.Parallel()
 			e := newEnv(t)
@@ -359,7 +360,8 @@ func TestARoleReachesItsOwnQueueAndNoOther(t *testing.T) {
 	}{
 		{developer, "developer", true}, {developer, "tester", false}, {developer, subject.Endings, false},
 		{tester, "tester", true}, {tester, "developer", false},
-		{notifier, subject.Endings, true}, {notifier, subject.Statuses, true}, {tester, subject.Statuses, false}, {notifier, "developer", false},
+		{notifier, subject.Endings, true}, {notifier, subject.Statuses, true}, {tester, subject.Statuses, false}, {notify, subject.Notifications, true}, {notify, subject.Endings, false}, {notifier, subject.Notifications, false},
+		{notifier, "developer", false},
 		{gateway, "developer", false}, {viewer, "developer", false}, {actor, "tester", false},
 	} {
 		js, err := jetstream.NewWithAPIPrefix(e.server.As(e.T, c.party), access.APIPrefix)

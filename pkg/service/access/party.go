@@ -27,6 +27,7 @@ const (
 	PlanManager  Kind = "plan-manager" // answers queries in addition to the orchestrator; in the account System
 	Agent        Kind = "agent"        // the agents of one role
 	Gateway      Kind = "gateway"      // opens instances and sends signals for people on a forge
+	Notify       Kind = "notify"       // reads the commits that people are notified of
 	View         Kind = "view"         // a person who reads
 	Act          Kind = "act"          // a person who also gives the commands of people
 	Admin        Kind = "admin"        // a person who also overrides, migrates and reads the log itself
@@ -47,7 +48,7 @@ var ErrParty = errors.New("not a party")
 // Check returns ErrParty unless the party has a name exactly if its kind needs one.
 func (p Party) Check() error {
 	switch p.Kind {
-	case Orchestrator, PlanManager, Gateway:
+	case Orchestrator, PlanManager, Gateway, Notify:
 		if p.Name != "" {
 			return fmt.Errorf("%w: %s has no name", ErrParty, p.Kind)
 		}
@@ -61,7 +62,7 @@ func (p Party) Check() error {
 	return fmt.Errorf("%w: %q: want one of %s", ErrParty, p.Kind, kinds)
 }
 
-const kinds = "orchestrator, plan-manager, agent, gateway, view, act, admin"
+const kinds = "orchestrator, plan-manager, agent, gateway, notify, view, act, admin"
 
 // Person reports whether the party is a person.
 func (p Party) Person() bool { return p.Kind == View || p.Kind == Act || p.Kind == Admin }
@@ -88,7 +89,7 @@ func (p Party) String() string {
 // ParseParty is the inverse of String, and of Account but for System.
 func ParseParty(s string) (Party, error) {
 	p := Party{Kind: Kind(s)}
-	if slices.Contains([]Kind{Orchestrator, PlanManager, Gateway}, p.Kind) {
+	if slices.Contains([]Kind{Orchestrator, PlanManager, Gateway, Notify}, p.Kind) {
 		return p, nil
 	}
 	kind, name, _ := strings.Cut(s, "-")

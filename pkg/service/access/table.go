@@ -91,6 +91,8 @@ func (p Party) Imports() []Import {
 		return all
 	case Gateway:
 		return append(p.asked(append(slices.Clone(queries), may[Gateway]...)...), slices.Concat(cursors, deliveries(), p.forgeLimits(), []Import{postComment})...)
+	case Notify:
+		return append(p.asked(queries...), consumer(subject.Notifications)...)
 	case View, Act:
 		all := p.asked("*")
 		if p.Kind == Act {

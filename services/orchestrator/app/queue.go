@@ -19,7 +19,7 @@ import (
 )
 
 // consumers creates or updates the work queues of the definitions, including those that only running
-// instances use. It does so for the queue of the commits that status comments follow.
+// instances use. It does so for the queues of the commits that status comments and notifications follow.
 func (s Settings) consumers(ctx context.Context, js jetstream.JetStream, definitions []*workflow.Definition) error {
 	all, err := queues(definitions)
 	if err != nil {
@@ -36,8 +36,16 @@ func (s Settings) consumers(ctx context.Context, js jetstream.JetStream, definit
 			return err
 		}
 	}
-	return store.EnsureConsumer(ctx, js, subject.Statuses, []string{subject.Events}, store.ConsumerConfig{AckWait: s.AckWait, FromNow: true})
+	statuses := store.ConsumerConfig{AckWait: s.AckWait, FromNow: true}
+	if err := store.EnsureConsumer(ctx, js, subject.Statuses, []string{subject.Events}, statuses); err != nil {
+		return err
+	}
+	notifications := store.ConsumerConfig{AckWait: notifyWait, MaxAckPending: -1, FromNow: true}
+	return store.EnsureConsumer(ctx, js, subject.Notifications, []string{subject.Events}, notifications)
 }
+
+// notifyWait is how long one target of a notification may take, and after which a crashed notifier's commits are delivered again.
+const notifyWait = time.Minute
 
 // queues returns the subject filters of each queue. A role's queue holds the work of the states that it
 // owns, and the questions to it. The PM's queue, subject.Endings, holds what people are notified of:

@@ -27,6 +27,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/service/httpserver"
 	console "github.com/signalbox/signalbox/services/console/app"
 	gateway "github.com/signalbox/signalbox/services/gateway/app"
+	notify "github.com/signalbox/signalbox/services/notify/app"
 	orchestrator "github.com/signalbox/signalbox/services/orchestrator/app"
 	planmanager "github.com/signalbox/signalbox/services/plan-manager/app"
 	pm "github.com/signalbox/signalbox/services/pm/app"
@@ -70,6 +71,8 @@ type Config struct {
 	// person in whose name it acts, "operator:ann".
 	Console  string
 	Operator string
+	// Notify is the file of targets that are notified; empty: none is.
+	Notify string
 
 	Alone    bool // no agents run outside this process
 	Observer agent.Observer
@@ -224,6 +227,19 @@ func (c Config) setup(ctx context.Context, h *service.Host, s *System, defs []*w
 	}
 	if c.Console != "" {
 		if s.Console, err = (console.Settings{Listen: c.Console, LinkFile: filepath.Join(c.Dir, linkFile)}).Setup(ctx, h, c.Operator); err != nil {
+			return err
+		}
+	}
+	if c.Notify != "" {
+		own, err := h.As(ctx, s.as(access.Party{Kind: access.Notify})...)
+		if err != nil {
+			return err
+		}
+		n := notify.Settings{Targets: c.Notify, Retry: notify.DefaultRetry, MaxAge: notify.DefaultMaxAge}
+		if s.Console != nil {
+			n.Console = s.Console.URL
+		}
+		if err := n.Setup(ctx, own); err != nil {
 			return err
 		}
 	}

@@ -80,7 +80,7 @@ func (c authInit) Run(env *term.Env) error {
 	if err != nil {
 		return err
 	}
-	parties := []access.Party{{Kind: access.Orchestrator}, {Kind: access.PlanManager}, {Kind: access.Gateway}}
+	parties := access.Services()
 	for _, d := range catalog.All() {
 		for _, role := range d.Roles() {
 			parties = append(parties, access.Party{Kind: access.Agent, Name: role})

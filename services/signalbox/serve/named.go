@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/service"
 	console "github.com/signalbox/signalbox/services/console/app"
 	localforge "github.com/signalbox/signalbox/services/local-forge/app"
+	notify "github.com/signalbox/signalbox/services/notify/app"
 	orchestrator "github.com/signalbox/signalbox/services/orchestrator/app"
 	planmanager "github.com/signalbox/signalbox/services/plan-manager/app"
 )
@@ -16,7 +17,7 @@ import (
 // Services returns the services that the program signalbox serves by name. Those that hold
 // the token of the forge are in the program signalbox-github.
 func Services() []service.Main {
-	return append([]service.Main{orchestrator.Main(), planmanager.Main(), localforge.Main()}, roles.Mains()...)
+	return append([]service.Main{orchestrator.Main(), planmanager.Main(), notify.Main(), localforge.Main()}, roles.Mains()...)
 }
 
 // Named runs the service that the process was called for, as `signalbox tester` or by a link

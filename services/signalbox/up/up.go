@@ -53,6 +53,7 @@ type Command struct {
 	Status pm.Status     `embed:""`
 	gateway.Webhook
 	Console string `name:"console" default:"127.0.0.1:4280" placeholder:"HOST:PORT" help:"Loopback address where the console is served, pages for a browser; ${default} by default, or a free port if that is taken; an empty value serves none."`
+	Notify  string `name:"notify" type:"existingfile" placeholder:"FILE" help:"YAML file of the webhooks and chats that are notified of what waits for people and of ends."`
 	HTTP    string `name:"http" placeholder:"HOST:PORT" default:"127.0.0.1:0" help:"Where /metrics, /healthz and /readyz are served; ${default} by default."`
 	// Beside runs concurrently with the system until ctx ends; nil: nothing does.
 	Beside func(ctx context.Context, s *allinone.System) error `kong:"-"`
@@ -90,7 +91,7 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 		Dir: c.Data, Sync: c.Sync, Listen: c.Listen, Agents: c.Settings(), Workflow: c.Workflow, Dirs: c.WorkflowDir, Budgets: c.Budget,
 		Every: c.Interval(), Webhook: c.Webhook, Label: c.Label, Lifecycles: c.Lifecycles, AtOnce: c.AtOnce, All: c.All, Intake: c.Intake, Flags: service.Flags{HTTP: c.HTTP, Grace: c.Grace},
 	}
-	config.Console, config.Operator = c.Console, env.User
+	config.Console, config.Operator, config.Notify = c.Console, env.User, c.Notify
 	config.Status, config.Commands = c.Status, c.Commands
 	config.Web, config.Cert, config.Key, config.Open, config.Plain = c.Web, c.WebCert, c.WebKey, c.Open, c.Plain
 	var err error
