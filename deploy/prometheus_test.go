@@ -34,14 +34,14 @@ func TestEachAlertIsOfMetricsThatAreDocumentedAndIsTried(t *testing.T) {
 	if err := yaml.UnmarshalWithOptions([]byte(read(t, rules)), &a, yaml.Strict()); err != nil {
 		t.Fatal(yaml.FormatError(err, false, true))
 	}
-	documented, tried := read(t, "docs/operations.md"), read(t, "deploy/prometheus/signalbox.rules.test.yml")
+	documented, tried := read(t, "docs/metrics.md"), read(t, "deploy/prometheus/signalbox.rules.test.yml")
 	used := map[string]bool{}
 	for _, group := range a.Groups {
 		for _, rule := range group.Rules {
 			for _, metric := range regexp.MustCompile(`signalbox_[a-z_]+`).FindAllString(rule.Expr, -1) {
 				used[metric] = true
 				if !strings.Contains(documented, "`"+metric+"`") {
-					t.Errorf("%s: docs/operations.md has no metric %s", rule.Alert, metric)
+					t.Errorf("%s: docs/metrics.md has no metric %s", rule.Alert, metric)
 				}
 			}
 			if rule.Annotations["summary"] == "" || rule.Annotations["description"] == "" || rule.Labels["severity"] == "" {
@@ -55,7 +55,7 @@ func TestEachAlertIsOfMetricsThatAreDocumentedAndIsTried(t *testing.T) {
 	for _, row := range regexp.MustCompile("(?m)^\\| (`signalbox_.*)$").FindAllStringSubmatch(documented, -1) {
 		metric := regexp.MustCompile(`signalbox_[a-z_]+`).FindString(row[1])
 		if strings.Contains(row[1], "; alert ") && !used[metric] {
-			t.Errorf("docs/operations.md says to alert on %s, and no rule does", metric)
+			t.Errorf("docs/metrics.md says to alert on %s, and no rule does", metric)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package docs_test
 
 import (
 	"flag"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,33 +17,43 @@ var update = flag.Bool("update", false, "write the tables of flags again")
 // comments.
 var table = regexp.MustCompile(`(?s)<!-- flags: ([\w-]+) -->\n.*?<!-- end -->\n`)
 
-// TestTheTablesOfFlagsSayWhatTheBinariesSay compares the tables with the binaries'
-// --help. Flags that every service has are in one table, read from the
-// orchestrator.
-const common = "common"
+// shared are the tables of flags that several services have, by their name: a flag is in the first that has it.
+var shared = []struct {
+	table    string
+	services []string
+}{
+	{"common", []string{"orchestrator", "gateway", "pm", "committer", "shepherd", "git-manager", "plan-manager", "console", "notify", "developer"}},
+	{"forge", []string{"gateway", "pm", "committer", "shepherd", "git-manager"}},
+}
 
+// TestTheTablesOfFlagsSayWhatTheBinariesSay compares the tables with the binaries' --help.
 func TestTheTablesOfFlagsSayWhatTheBinariesSay(t *testing.T) {
-	const file = "docs/operations.md"
-	shared := map[string]bool{}
-	for _, f := range flags(t, "orchestrator") {
-		shared[f.name] = f.group != ""
-	}
-	old := page(t, file)
-	found := 0
-	now := table.ReplaceAllStringFunc(old, func(block string) string {
-		found++
-		name := table.FindStringSubmatch(block)[1]
-		service := strings.Replace(name, common, "orchestrator", 1)
-		rows := []string{"<!-- flags: " + name + " -->", "| flag | environment | |", "|---|---|---|"}
+	const file = "docs/flags.md"
+	rows := map[string][]string{}
+	for _, service := range shared[0].services {
 		for _, f := range flags(t, service) {
-			if shared[f.name] == (name == common) {
-				rows = append(rows, f.row())
+			rows[service] = append(rows[service], f.row())
+		}
+	}
+	for _, s := range shared {
+		for _, row := range rows[s.services[0]] {
+			if !slices.ContainsFunc(s.services, func(service string) bool { return !slices.Contains(rows[service], row) }) {
+				rows[s.table] = append(rows[s.table], row)
 			}
 		}
-		return strings.Join(append(rows, "<!-- end -->", ""), "\n")
+		for _, service := range s.services {
+			rows[service] = slices.DeleteFunc(rows[service], func(row string) bool { return slices.Contains(rows[s.table], row) })
+		}
+	}
+	old := page(t, file)
+	now := table.ReplaceAllStringFunc(old, func(block string) string {
+		name := table.FindStringSubmatch(block)[1]
+		text := "<!-- flags: " + name + " -->\n| flag | environment | |\n|---|---|---|\n" + strings.Join(rows[name], "\n") + "\n<!-- end -->\n"
+		delete(rows, name)
+		return text
 	})
-	if found == 0 {
-		t.Fatal("there are no tables of flags")
+	if len(rows) > 0 {
+		t.Fatalf("%s has no table of %v", file, slices.Sorted(maps.Keys(rows)))
 	}
 	if now == old {
 		return
@@ -57,7 +68,6 @@ func TestTheTablesOfFlagsSayWhatTheBinariesSay(t *testing.T) {
 
 type described struct {
 	name, value string // --name, and =VALUE
-	group       string // heading of the help; empty for a service's own flags
 	env         []string
 	text        string
 }
@@ -87,15 +97,12 @@ func flags(t *testing.T, service string) []described {
 // readHelp returns the flags in a help text, without --help itself.
 func readHelp(text string) []described {
 	var all []described
-	group := ""
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\n")
 		if m := flagLine.FindStringSubmatch(line); m != nil {
-			all = append(all, described{name: m[1], value: m[2], group: group, text: m[3]})
+			all = append(all, described{name: m[1], value: m[2], text: m[3]})
 		} else if strings.HasPrefix(line, "   ") && len(all) > 0 {
 			all[len(all)-1].text += " " + strings.TrimSpace(line)
-		} else if line != "" && line != "Flags:" && !strings.Contains(line, " ") {
-			group = line
 		}
 	}
 	for i := range all {

@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// metric is a metric as the code makes it, or as the operations page has it.
+// metric is a metric as the code makes it, or as the page has it.
 type metric struct {
 	kind   string   // counter, gauge or histogram
 	labels []string // sorted
@@ -135,7 +135,7 @@ func made(t *testing.T) map[string]metric {
 // row is a row of the table of metrics: one name or several, the type, the labels, the meaning.
 var row = regexp.MustCompile("(?m)^\\| (`signalbox_[^|]*) \\| ([^|]*) \\|([^|]*)\\| (.+) \\|$")
 
-// tabled returns the metrics of the operations page, by name.
+// tabled returns the metrics of the page, by name.
 func tabled(text string) map[string]metric {
 	all := map[string]metric{}
 	for _, m := range row.FindAllStringSubmatch(text, -1) {
@@ -153,18 +153,18 @@ func tabled(text string) map[string]metric {
 }
 
 func TestTheTableOfMetricsIsThatOfTheCode(t *testing.T) {
-	code, table := made(t), tabled(page(t, "docs/operations.md"))
+	code, table := made(t), tabled(page(t, "docs/metrics.md"))
 	for name, m := range code {
 		switch row, ok := table[name]; {
 		case !ok:
-			t.Errorf("docs/operations.md does not have the metric %s", name)
+			t.Errorf("docs/metrics.md does not have the metric %s", name)
 		case row.kind != m.kind || !slices.Equal(row.labels, m.labels):
-			t.Errorf("%s is a %s by %v, and docs/operations.md has a %s by %v", name, m.kind, m.labels, row.kind, row.labels)
+			t.Errorf("%s is a %s by %v, and docs/metrics.md has a %s by %v", name, m.kind, m.labels, row.kind, row.labels)
 		}
 	}
 	for name := range table {
 		if _, ok := code[name]; !ok {
-			t.Errorf("docs/operations.md has the metric %s, which nothing makes", name)
+			t.Errorf("docs/metrics.md has the metric %s, which nothing makes", name)
 		}
 	}
 }
@@ -218,9 +218,9 @@ func TestAnAlertSeesTheFirstOfEachCounter(t *testing.T) {
 		t.Fatal(err)
 	}
 	atStart := map[string]bool{}
-	for _, m := range row.FindAllStringSubmatch(page(t, "docs/operations.md"), -1) {
+	for _, m := range row.FindAllStringSubmatch(page(t, "docs/metrics.md"), -1) {
 		for _, name := range strings.Split(m[1], ", ") {
-			atStart[strings.Trim(name, "`")] = m[2] == "counter, 0 at the start"
+			atStart[strings.Trim(name, "`")] = m[2] == "counter, from 0"
 		}
 	}
 	found := regexp.MustCompile(`increase\((signalbox_[a-z_]+)`).FindAllStringSubmatch(string(rules), -1)

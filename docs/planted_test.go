@@ -45,7 +45,7 @@ Service
 	got := readHelp(help)
 	want := []described{
 		{name: "work-dir", value: `="~/.cache"`, env: []string{"$SIGNALBOX_WORK_DIR", "$WORK_DIR"}, text: "Where things are kept"},
-		{name: "healthcheck", group: "Service", text: "Ask."},
+		{name: "healthcheck", text: "Ask."},
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(described{})); diff != "" {
 		t.Error(diff)

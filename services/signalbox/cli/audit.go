@@ -40,7 +40,7 @@ func (auditCommand) Help() string {
 to its instance's last one; each move to be in the table of the definition the instance is on; claims not to overlap, and
 only their holders to report. A message that is no commit is named as alien; nothing follows from it. Each fault is
 printed with its sequence, instance and rule, and the reading goes on behind it. Ends with 0 if nothing is wrong, 1 if
-something is. Nothing is changed; see "The log is damaged" in docs/operations.md for what to do.`
+something is. Nothing is changed; see docs/recovery.md, "The log is damaged", for the next step.`
 }
 
 // Run reads a whole log and prints each violation.

@@ -79,7 +79,7 @@ func (c machineFlags) sandbox(ctx context.Context) finding {
 	box, err := sandbox.New(ctx, sandbox.Mode(c.Sandbox))
 	switch {
 	case err != nil:
-		return failed("", err.Error(), "docs/operations.md#sandbox lists their needs")
+		return failed("", err.Error(), "docs/sandbox.md lists their needs")
 	case !box.Confines():
 		return finding{"", worry, box.Describe(), "brains and tests have all your rights: say --sandbox=auto"}
 	case len(box.Missing()) > 0:

@@ -35,7 +35,7 @@ func (c machineFlags) servers(ctx context.Context, e *checkup) {
 	}
 	box, err := sandbox.New(ctx, sandbox.Mode(c.Sandbox))
 	if err != nil {
-		e.say(failed(check, err.Error(), "docs/operations.md#sandbox lists their needs"))
+		e.say(failed(check, err.Error(), "docs/sandbox.md lists their needs"))
 		return
 	}
 	for _, one := range all {

@@ -36,7 +36,7 @@ func (c machineFlags) trials(ctx context.Context, e *checkup) {
 func (c machineFlags) trial(ctx context.Context, spec string) finding {
 	box, err := sandbox.New(ctx, sandbox.Mode(c.Sandbox))
 	if err != nil {
-		return failed("", err.Error(), "docs/operations.md#sandbox lists their needs")
+		return failed("", err.Error(), "docs/sandbox.md lists their needs")
 	}
 	if !strings.Contains(spec, ":") {
 		spec = "exec:" + spec

@@ -13,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/eventstore/natstest"
 )
 
-// A mirror as docs/operations.md has it holds the very same commits.
+// A mirror as docs/recovery.md has it holds the very same commits.
 func TestAMirrorIsReadLikeTheLog(t *testing.T) {
 	server := natstest.Start(t, natstest.Options{})
 	store := open(t, server)
