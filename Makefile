@@ -144,6 +144,10 @@ generate: bin/tools ## regenerate the code and the documents
 screenshots: ## make the pictures of docs/pictures from a run of the demonstration; needs Chromium
 	scripts/screenshots
 
+.PHONY: site
+site: ## make a site of the documents, with a search, below bin/site; needs npm
+	scripts/site/build
+
 .PHONY: attack
 attack: ## run the attacks that SECURITY.md names for each promise, all of them however often they held before
 	scripts/attack

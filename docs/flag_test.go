@@ -72,12 +72,15 @@ type described struct {
 	text        string
 }
 
+// escape makes a text a cell of a table: neither a column nor a tag begins in it.
+var escape = strings.NewReplacer("|", `\|`, "<", `\<`)
+
 func (f described) row() string {
 	env := make([]string, len(f.env))
 	for i, name := range f.env {
 		env[i] = "`" + strings.TrimPrefix(name, "$") + "`"
 	}
-	return "| `--" + f.name + f.value + "` | " + strings.Join(env, ", ") + " | " + strings.ReplaceAll(f.text, "|", "\\|") + " |"
+	return "| `--" + f.name + f.value + "` | " + strings.Join(env, ", ") + " | " + escape.Replace(f.text) + " |"
 }
 
 var (
