@@ -72,6 +72,7 @@ require (
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/nicholas-fedor/shoutrrr v0.13.2
 	github.com/tmaxmax/go-sse v0.11.0
+	golang.org/x/mod v0.41.0
 	mvdan.cc/sh/v3 v3.14.1
 )
 

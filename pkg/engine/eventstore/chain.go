@@ -86,11 +86,15 @@ func (v *Verifier) Add(c Commit) error {
 	if c.Seq <= last.seq {
 		return broken(c, "it comes after %d", last.seq)
 	}
-	if want := NextChain(last.chain, c); c.Chain != want {
-		return broken(c, "its chain is %.12q, its content gives %.12q", c.Chain, want)
+	if !Follows(last.chain, c) {
+		return broken(c, "its chain is %.12q, its content gives %.12q", c.Chain, NextChain(last.chain, c))
 	}
 	return nil
 }
+
+// Follows reports whether the chain of c is that of a commit after one whose Chain is prev. The chain of a commit whose
+// texts were erased is taken as it is: its content is gone.
+func Follows(prev string, c Commit) bool { return c.Erased != "" || c.Chain == NextChain(prev, c) }
 
 func broken(c Commit, format string, args ...any) error {
 	return fmt.Errorf("%w: sequence %d of %q: %s", ErrCorrupt, c.Seq, c.Instance, fmt.Sprintf(format, args...))

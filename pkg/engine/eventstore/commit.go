@@ -3,6 +3,7 @@ package eventstore
 import (
 	"crypto/sha256"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/engine/subject"
@@ -27,6 +28,10 @@ type Commit struct {
 	Seq   uint64 // set by the store
 	Chain string // hex SHA-256 over the previous commit's Chain and this one; set by NextChain
 
+	// Erased is set if texts of the commit were erased. Chain is of the commit before that. Erased has the key that
+	// signed for what is left, and its signature: pkg/engine/eventstore/seal. The store does not check it.
+	Erased string
+
 	// Foreign is set by Store.Read for a message that is no commit. Such a Commit
 	// has a Seq and a Chain of its own, and nothing else.
 	Foreign *Foreign
@@ -50,6 +55,8 @@ func (c Commit) Check() error {
 	case !visible(c.Trace):
 		return fmt.Errorf("%w: traceparent %.140q of commit %s of %q, want at most %d visible ASCII characters",
 			ErrInvalid, c.Trace, c.ID, c.Instance, maxHeader)
+	case len(c.Erased) > 4*maxHeader || !printable(c.Erased):
+		return fmt.Errorf("%w: the erasure %.140q of commit %s of %q, want a key and a signature", ErrInvalid, c.Erased, c.ID, c.Instance)
 	case !chained(c.Chain):
 		return fmt.Errorf("%w: chain %.140q of commit %s of %q, want what NextChain makes", ErrInvalid, c.Chain, c.ID, c.Instance)
 	case c.Time.Unix() < firstTime || c.Time.Unix() > lastTime:
@@ -62,12 +69,17 @@ func (c Commit) Check() error {
 
 // visible reports whether s can be the value of a header as it is.
 func visible(s string) bool {
+	return len(s) <= maxHeader && !strings.Contains(s, " ") && printable(s)
+}
+
+// printable reports whether s is ASCII without control characters.
+func printable(s string) bool {
 	for i := range len(s) {
-		if s[i] <= ' ' || s[i] > '~' {
+		if s[i] < ' ' || s[i] > '~' {
 			return false
 		}
 	}
-	return len(s) <= maxHeader
+	return true
 }
 
 // chained reports whether s has the form of a Chain.

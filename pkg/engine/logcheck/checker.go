@@ -146,7 +146,10 @@ func (k *Checker) events(t *instanceChecker, c eventstore.Commit) {
 	case unknown > 0:
 		t.report(Body, "%d of its events are of a kind this build does not know", unknown)
 	}
-	for _, e := range events {
+	for i, e := range events {
+		if t.table != nil {
+			t.checkActor(body.GetActor(), e, i == 0)
+		}
 		if t.check(e, k); t.unjudged {
 			return
 		}

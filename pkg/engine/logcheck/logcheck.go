@@ -32,6 +32,7 @@ const (
 	Table      Rule = "table"      // a move is in the definition's table, or an override
 	From       Rule = "from"       // moves leave, and events name, the current state
 	Owner      Rule = "owner"      // work is dispatched to, and claimed by, the owner of the state
+	Actor      Rule = "actor"      // an agent acts as its role alone, and does what its definition lets the role do; the rest is for people
 	Overlap    Rule = "overlap"    // no claim is made while another is live
 	Token      Rule = "token"      // the tokens of an instance increase
 	Fence      Rule = "fence"      // only the live token extends, reports, saves progress or releases

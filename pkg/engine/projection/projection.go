@@ -163,7 +163,7 @@ func (p *Projection) fold(ctx context.Context, s *State, commits []eventstore.Co
 
 // decodeNext decodes the commit that follows the one at seq, whose chain is head.
 func decodeNext(c eventstore.Commit, seq uint64, head digest) (instance.Commit, error) {
-	if c.Prev != seq || c.Chain != eventstore.NextChain(head.chain(), c) {
+	if c.Prev != seq || !eventstore.Follows(head.chain(), c) {
 		return instance.Commit{}, fmt.Errorf("%w: commit %d of %q does not follow %d", eventstore.ErrCorrupt, c.Seq, c.Instance, seq)
 	}
 	return wire.ToCommit(c)

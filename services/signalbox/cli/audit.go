@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/engine/eventstore"
 	store "github.com/signalbox/signalbox/pkg/engine/eventstore/jetstream"
+	"github.com/signalbox/signalbox/pkg/engine/eventstore/seal"
 	"github.com/signalbox/signalbox/pkg/engine/logcheck"
 	"github.com/signalbox/signalbox/pkg/engine/subject"
 	"github.com/signalbox/signalbox/pkg/engine/whatif"
@@ -29,7 +31,10 @@ type auditCommand struct {
 	logFlags
 	Stream string `name:"stream" env:"-" placeholder:"NAME" help:"Read this stream instead, such as a mirror of the log."`
 	sealFlags
+	bundleFlags
 	Decisions bool `name:"decisions" env:"-" help:"Decide each commit again, too. A commit that this version decides otherwise is a violation; an older version may have decided so."`
+
+	SARIF bool `name:"sarif" env:"-" help:"Print the violations in SARIF 2.1.0, for tools that collect findings."`
 
 	Order bool `name:"order" env:"-" help:"Count a claim past something more urgent as a violation; otherwise it is only reported, as orchestrators that work side by side may each choose the most urgent work they know."`
 }
@@ -45,51 +50,83 @@ something is. Nothing is changed; see docs/recovery.md, "The log is damaged", fo
 
 // Run reads a whole log and prints each violation.
 func (c auditCommand) Run(ctx context.Context, env *term.Env) error {
-	return c.openLog(ctx, env, func(ctx context.Context, at logSource) error {
-		start := env.Now()
-		seal, err := c.open()
-		if err != nil {
+	if err := c.bundleFlags.check(c.sealFlags, c.Data); err != nil {
+		return err
+	}
+	if c.Bundle != "" {
+		return c.auditBundle(env)
+	}
+	return c.openLog(ctx, env, func(ctx context.Context, at logSource) error { return c.auditLog(ctx, env, at) })
+}
+
+// auditLog audits the log of a server.
+func (c auditCommand) auditLog(ctx context.Context, env *term.Env, at logSource) (err error) {
+	start := env.Now()
+	sealed, err := c.open(c.Export != "")
+	if err != nil {
+		return err
+	}
+	log, err := store.OpenAuditReader(ctx, at.js, c.Stream, store.Config{Watermark: at.watermark})
+	if err != nil {
+		return fmt.Errorf("the log at %s: %w", at.at, err)
+	}
+	known, err := newDefinitions(ctx, at.js)
+	if err != nil {
+		return err
+	}
+	e := auditor{checker: logcheck.New(known.find), order: logcheck.NewOrder(known.find), seal: sealed}
+	e.checker.Lean = true
+	if sealed != nil {
+		e.public = sealed.public
+	}
+	if e.bundle, err = c.begin(log.Identity, start); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, e.bundle.drop()) }()
+	if c.Decisions {
+		e.decideAgain(known)
+	}
+	err = log.Read(ctx, 1, e.check)
+	e.endAgain()
+	if err != nil {
+		return err
+	}
+	e.checker.ReadTo(max(log.Last, log.Expected))
+	if e.checker.HasGaps() {
+		e.attributeGaps(ctx, env, at.js, log)
+	}
+	found := e.audit(log, c.Order)
+	if len(found.Violations) == 0 && known.err == nil {
+		if found.Seal, err = sealed.renew(env.Now()); err != nil {
 			return err
 		}
-		log, err := store.OpenAuditReader(ctx, at.js, c.Stream, store.Config{Watermark: at.watermark})
-		if err != nil {
-			return fmt.Errorf("the log at %s: %w", at.at, err)
-		}
-		known, err := newDefinitions(ctx, at.js)
-		if err != nil {
-			return err
-		}
-		e := auditor{checker: logcheck.New(known.find), order: logcheck.NewOrder(known.find), seal: seal}
-		e.checker.Lean = true
-		if c.Decisions {
-			e.again = whatif.Start(runtime.GOMAXPROCS(0), func(def *workflow.Definition) (*workflow.Definition, error) { return def, nil }, known.find)
-		}
-		err = log.Read(ctx, 1, e.check)
-		if e.again != nil {
-			e.cases = e.again.End()
-		}
-		if err != nil {
-			return err
-		}
-		e.checker.ReadTo(max(log.Last, log.Expected))
-		if e.checker.HasGaps() {
-			e.attributeGaps(ctx, env, at.js, log)
-		}
-		found := e.audit(log, c.Order)
-		if len(found.Violations) == 0 && known.err == nil {
-			if found.Seal, err = seal.renew(env.Now()); err != nil {
-				return err
+		if e.bundle != nil {
+			if err := e.bundle.end(ctx, at.js, known, sealed); err != nil {
+				return fmt.Errorf("--export: %w", err)
 			}
+			found.Exported = &view.Exported{File: c.Export, Instance: c.Instance, Key: sealed.public}
 		}
-		found.Seconds = env.Now().Sub(start).Round(time.Millisecond).Seconds()
-		if err := errors.Join(known.err, found.Print(env)); err != nil {
-			return err
-		}
-		if n := len(found.Violations); n > 0 {
-			return fmt.Errorf("the log has %s", view.Count(n, "violation"))
-		}
-		return nil
-	})
+	}
+	return errors.Join(known.err, c.print(env, found, start))
+}
+
+// print prints an audit. A log with violations is an error.
+func (c auditCommand) print(env *term.Env, found view.Audit, start time.Time) error {
+	found.Seconds = env.Now().Sub(start).Round(time.Millisecond).Seconds()
+	show := found.Print
+	if c.SARIF {
+		show = found.PrintSARIF
+	}
+	if err := show(env); err != nil {
+		return err
+	}
+	switch n := len(found.Violations); {
+	case n > 0 && c.Export != "":
+		return fmt.Errorf("the log has %s; no bundle was written", view.Count(n, "violation"))
+	case n > 0:
+		return fmt.Errorf("the log has %s", view.Count(n, "violation"))
+	}
+	return nil
 }
 
 // auditor checks a log message by message.
@@ -97,9 +134,24 @@ type auditor struct {
 	checker *logcheck.Checker
 	order   *logcheck.Order
 	seal    *sealing
+	public  string // key that erasures are signed with; empty: each names its own
+	erased  map[string]int
+	faults  []logcheck.Violation
+	bundle  *exporting
 	lost    bool        // a gap makes the order of claims unknown
 	again   *whatif.Log // nil: no commit is decided again
 	cases   []whatif.Case
+}
+
+// decideAgain decides each commit again, too.
+func (e *auditor) decideAgain(known *definitions) {
+	e.again = whatif.Start(runtime.GOMAXPROCS(0), func(def *workflow.Definition) (*workflow.Definition, error) { return def, nil }, known.find)
+}
+
+func (e *auditor) endAgain() {
+	if e.again != nil {
+		e.cases = e.again.End()
+	}
 }
 
 // check adds a message to the checkers.
@@ -111,11 +163,33 @@ func (e *auditor) check(m store.Message) error {
 		e.checker.Damaged(m.Seq, at.Instance, err)
 		return nil
 	}
+	e.bundle.add(c)
+	return e.commit(c)
+}
+
+// commit adds a commit to the checkers.
+func (e *auditor) commit(c eventstore.Commit) error {
+	if c.Erased != "" {
+		e.checkErased(c)
+	}
 	e.checker.Add(c)
 	if e.again != nil {
 		e.again.Add(c)
 	}
 	return e.checkOrder(c)
+}
+
+// checkErased notes a commit whose texts were erased.
+func (e *auditor) checkErased(c eventstore.Commit) {
+	if err := seal.CheckErasure(c, e.public); err != nil {
+		e.faults = append(e.faults, logcheck.Violation{Seq: c.Seq, Instance: c.Instance, Rule: erased, Text: err.Error()})
+		return
+	}
+	by, _, _ := strings.Cut(c.Erased, " ")
+	if e.erased == nil {
+		e.erased = map[string]int{}
+	}
+	e.erased[by]++
 }
 
 // checkOrder checks the order of claims as long as the log has no gap.
@@ -129,20 +203,27 @@ func (e *auditor) checkOrder(c eventstore.Commit) error {
 
 // audit returns the result. strict makes claims in the wrong order violations.
 func (e *auditor) audit(log *store.AuditReader, strict bool) view.Audit {
-	r := e.checker.Report()
-	a := view.Audit{
-		Stream: log.Stream, Identity: log.Identity, Created: log.Created, Report: r,
-		Last: log.Last, Watermark: log.Expected, Choices: e.order.Choices, Urgent: e.order.Violations(),
-	}
+	a := e.report(strict)
+	a.Stream, a.Identity, a.Created, a.Last, a.Watermark = log.Stream, log.Identity, log.Created, log.Last, log.Expected
 	if log.Fault != nil {
 		a.Violations = append([]logcheck.Violation{{Rule: logcheck.Identity, Text: log.Fault.Error()}}, a.Violations...)
 	}
-	a.Violations = append(append(a.Violations, e.seal.end()...), e.decisions()...)
+	a.Violations = append(a.Violations, e.seal.end()...)
+	return a
+}
+
+// report returns what the checkers found.
+func (e *auditor) report(strict bool) view.Audit {
+	a := view.Audit{Report: e.checker.Report(), Choices: e.order.Choices, Urgent: e.order.Violations(), Erased: e.erased}
+	a.Violations = append(append(a.Violations, e.faults...), e.decisions()...)
 	if strict {
 		a.Violations = append(a.Violations, a.Urgent...)
 	}
 	return a
 }
+
+// erased is the rule of commits whose texts were erased: the key of the seal signed for what is left.
+const erased logcheck.Rule = "erased"
 
 // decision is the rule of commits that are decided again.
 const decision logcheck.Rule = "decision"
@@ -193,11 +274,10 @@ type definitions struct {
 
 // newDefinitions opens the bucket. Without one it finds the built-in definitions only.
 func newDefinitions(ctx context.Context, js jetstream.JetStream) (*definitions, error) {
-	built, err := workflow.Builtins()
+	d, err := newCatalog()
 	if err != nil {
 		return nil, err
 	}
-	d := &definitions{catalog: workflow.NewCatalog(built...), missing: map[string]bool{}}
 	kv, err := js.KeyValue(ctx, store.DefinitionBucket)
 	d.get = func(hash string) ([]byte, error) {
 		entry, err := kv.Get(ctx, hash)
@@ -207,10 +287,21 @@ func newDefinitions(ctx context.Context, js jetstream.JetStream) (*definitions, 
 		return entry.Value(), nil
 	}
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		d.get, err = func(string) ([]byte, error) { return nil, jetstream.ErrKeyNotFound }, nil
+		d.get, err = nothing, nil
 	}
 	return d, err
 }
+
+// newCatalog finds the built-in definitions only.
+func newCatalog() (*definitions, error) {
+	built, err := workflow.Builtins()
+	if err != nil {
+		return nil, err
+	}
+	return &definitions{catalog: workflow.NewCatalog(built...), missing: map[string]bool{}, get: nothing}, nil
+}
+
+func nothing(string) ([]byte, error) { return nil, jetstream.ErrKeyNotFound }
 
 // find is a logcheck.Find, safe for concurrent use. It ignores a source that does not have the hash, and says so in err.
 func (d *definitions) find(hash string) (*workflow.Definition, bool) {

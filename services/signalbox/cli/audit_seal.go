@@ -2,9 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,6 +13,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/engine/eventstore"
 	store "github.com/signalbox/signalbox/pkg/engine/eventstore/jetstream"
+	"github.com/signalbox/signalbox/pkg/engine/eventstore/seal"
 	"github.com/signalbox/signalbox/pkg/engine/logcheck"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/services/signalbox/view"
@@ -28,42 +26,30 @@ type sealFlags struct {
 	By   string `name:"sealed-by" env:"-" placeholder:"KEY" help:"Public key that the seal is of, in place of --seal-key."`
 }
 
-// seal has the digest of the log up to a sequence. It is signed.
-type seal struct {
-	Seq       uint64    `json:"seq"`
-	Digest    string    `json:"digest"` // of all messages up to Seq
-	Time      time.Time `json:"time"`
-	Key       string    `json:"key"` // public
-	Signature []byte    `json:"signature"`
-}
-
-// text is what is signed.
-func (s seal) text() []byte {
-	return fmt.Appendf(nil, "signalbox seal 1\n%d\n%s\n%s\n%s\n", s.Seq, s.Digest, s.Time.UTC().Format(time.RFC3339Nano), s.Key)
-}
-
 // sealing follows a log as it is read, to the place of its seal and to its end. A nil one
 // does nothing.
 type sealing struct {
 	file   string
-	before seal // the zero seal if there is none yet
-	signer nkeys.KeyPair
+	signer nkeys.KeyPair // nil: nothing is sealed again
 	public string
-
-	seq    uint64
-	digest [sha256.Size]byte
-	found  string // digest at before.Seq
+	seal.Follower
 }
 
-// open reads the seal and the key. It returns nil without --seal.
-func (f sealFlags) open() (*sealing, error) {
+// open reads the seal and the key. It returns nil without --seal, unless the key is to sign something else.
+func (f sealFlags) open(signs bool) (*sealing, error) {
+	s := &sealing{file: f.File, public: f.By}
+	if f.File == "" && signs {
+		if err := s.readKey(f.Key); err != nil {
+			return nil, service.Usagef("--seal-key: %w", err)
+		}
+		return s, nil
+	}
 	if f.File == "" {
 		if f.Key != "" || f.By != "" {
 			return nil, service.Usagef("--seal-key, --sealed-by: say with --seal FILE where the seal is")
 		}
 		return nil, nil
 	}
-	s := &sealing{file: f.File, public: f.By}
 	switch {
 	case (f.Key == "") == (f.By == ""):
 		return nil, service.Usagef("--seal %s: want the --seal-key FILE that it is signed with, or --sealed-by KEY", f.File)
@@ -81,15 +67,8 @@ func (f sealFlags) open() (*sealing, error) {
 	case err != nil:
 		return nil, service.Usagef("--seal: %w", err)
 	}
-	if err := json.Unmarshal(text, &s.before); err != nil {
+	if s.Seal, err = seal.Parse(text, s.public); err != nil {
 		return nil, fmt.Errorf("the seal %s: %w", f.File, err)
-	}
-	key, err := nkeys.FromPublicKey(s.public)
-	if err == nil {
-		err = key.Verify(s.before.text(), s.before.Signature)
-	}
-	if err != nil || s.before.Key != s.public {
-		return nil, fmt.Errorf("the seal %s is not signed with %s: it was changed, or is of another key", f.File, s.public)
 	}
 	return s, nil
 }
@@ -129,63 +108,34 @@ func newSealKey(file string) (seed []byte, err error) {
 	return seed, errors.Join(err, f.Sync(), f.Close())
 }
 
-// add takes the next message of the log, and the commit in it unless it is damaged. The
-// chain of a commit covers its content, which the other rules check.
+// add takes the next message of the log, and the commit in it unless it is damaged.
 func (s *sealing) add(m store.Message, c eventstore.Commit, damaged error) {
-	if s == nil {
-		return
-	}
-	s.passed(m.Seq)
-	line := fmt.Appendf(s.digest[:], "%d %s\n", m.Seq, c.Chain)
-	if damaged != nil || c.Foreign != nil {
-		line = fmt.Appendf(s.digest[:], "%d no commit %x %x\n", m.Seq, sha256.Sum256([]byte(m.Subject)), sha256.Sum256(m.Data))
-	}
-	s.seq, s.digest = m.Seq, sha256.Sum256(line)
-}
-
-// passed notes the digest of what was sealed, once the log goes on behind it or ends.
-func (s *sealing) passed(next uint64) {
-	if s.found == "" && s.before.Seq > 0 && s.seq >= s.before.Seq && next > s.before.Seq {
-		s.found = "none"
-		if s.seq == s.before.Seq {
-			s.found = hex.EncodeToString(s.digest[:])
-		}
+	if s != nil {
+		s.Add(m.Seq, c, damaged == nil, m.Subject, m.Data)
 	}
 }
 
 // end returns the violation if the log is not the one that was sealed.
 func (s *sealing) end() []logcheck.Violation {
-	if s == nil || s.before.Seq == 0 {
+	if s == nil {
 		return nil
 	}
-	s.passed(s.seq + 1)
-	at := s.before.Time.Format(time.RFC3339)
-	switch s.found {
-	case s.before.Digest:
-		return nil
-	case "":
-		return []logcheck.Violation{{Seq: s.before.Seq, Rule: logcheck.Sealed,
-			Text: fmt.Sprintf("the log was sealed up to here at %s, and ends at %d", at, s.seq)}}
+	if err := s.End(); err != nil {
+		return []logcheck.Violation{{Seq: s.Seal.Seq, Rule: logcheck.Sealed, Text: err.Error()}}
 	}
-	return []logcheck.Violation{{Seq: s.before.Seq, Rule: logcheck.Sealed,
-		Text: fmt.Sprintf("the log up to here is not the one that was sealed at %s: it was changed since", at)}}
+	return nil
 }
 
 // renew writes the seal of the log as it was read, if there is a key.
 func (s *sealing) renew(now time.Time) (*view.Seal, error) {
-	if s == nil {
+	if s == nil || s.file == "" {
 		return nil, nil
 	}
-	shown := &view.Seal{Seq: s.before.Seq, Time: s.before.Time, Key: s.public}
-	if s.signer == nil || s.seq == 0 {
+	shown := &view.Seal{Seq: s.Seal.Seq, Time: s.Seal.Time, Key: s.public}
+	if s.signer == nil || s.Seq == 0 {
 		return shown, nil
 	}
-	next := seal{Seq: s.seq, Digest: hex.EncodeToString(s.digest[:]), Time: now.UTC(), Key: s.public}
-	var err error
-	if next.Signature, err = s.signer.Sign(next.text()); err != nil {
-		return nil, err
-	}
-	text, err := json.Marshal(next)
+	next, text, err := seal.Sign(&s.Follower, now, s.signer)
 	if err != nil {
 		return nil, err
 	}

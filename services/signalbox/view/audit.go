@@ -2,6 +2,8 @@ package view
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/engine/logcheck"
@@ -19,7 +21,10 @@ type Audit struct {
 	Choices   int                  `json:"choices"`   // claims with a choice, in lifecycles with an order
 	Urgent    []logcheck.Violation `json:"urgent"`    // claims that passed over a more urgent instance
 	Seal      *Seal                `json:"seal,omitempty"`
-	Seconds   float64              `json:"seconds"` // duration of the audit
+	Erased    map[string]int       `json:"erased,omitempty"`   // commits whose texts were erased, by the key that signed for the rest
+	Exported  *Exported            `json:"exported,omitempty"` // the bundle that was written
+	Bundle    *LogBundle           `json:"bundle,omitempty"`   // the bundle that was read
+	Seconds   float64              `json:"seconds"`            // duration of the audit
 }
 
 // Seal is what is known of a log whose seal holds.
@@ -54,13 +59,23 @@ func (a Audit) Print(env *term.Env) error {
 		return env.Print(a)
 	}
 	p := page{env}
-	p.field("log", a.which())
+	if a.Bundle != nil {
+		a.Bundle.print(p)
+	} else {
+		p.field("log", a.which())
+	}
 	p.field("commits", fmt.Sprintf("%d of %s", a.Commits, Count(a.Instances, "instance")))
 	if a.Watermark > 0 {
 		p.field("watermark", fmt.Sprintf("it reached at least %d", a.Watermark))
 	}
 	if a.Seal != nil {
 		p.field("seal", a.Seal.String())
+	}
+	for _, key := range slices.Sorted(maps.Keys(a.Erased)) {
+		p.field("erased", fmt.Sprintf("texts of %s, by %s", Count(a.Erased[key], "commit"), key))
+	}
+	if a.Exported != nil {
+		p.field("bundle", a.Exported.String())
 	}
 	if n := len(a.Urgent); n > 0 {
 		p.field("order", fmt.Sprintf("%s, of %d with a choice, went past something more urgent: usual where several orchestrators write, and with --order a violation", Count(n, "claim"), a.Choices))

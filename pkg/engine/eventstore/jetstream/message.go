@@ -28,6 +28,9 @@ const (
 	// expected sequence and message id.
 	HeaderPrev = "Sb-Prev"
 	HeaderID   = "Sb-Id"
+
+	// HeaderErased is Commit.Erased. A commit gets it in a backup, from which the log is made again.
+	HeaderErased = "Sb-Erased"
 )
 
 // Type is the CloudEvents type of a commit.
@@ -125,6 +128,7 @@ func decode(subj string, h nats.Header, data []byte, seq uint64) (eventstore.Com
 	c := eventstore.Commit{
 		ID: cmp.Or(h.Get(HeaderID), h.Get(jetstream.MsgIDHeader)), Workflow: e.Workflow, State: e.State, Instance: e.Instance, Wakes: e.Wakes,
 		Time: at.UTC(), Prev: prev, Data: data, Trace: h.Get(HeaderTrace), Seq: seq, Chain: chain,
+		Erased: h.Get(HeaderErased),
 	}
 	if err := c.Check(); err != nil {
 		return damaged(err)
