@@ -112,6 +112,10 @@ func (r redactor) result(in instance.Result) instance.Result {
 			clean := ev.Judgement.Map(r.text)
 			ev.Judgement = &clean
 		}
+		if ev.Demo != nil {
+			clean := ev.Demo.Map(r.text)
+			ev.Demo = &clean
+		}
 		return ev
 	})
 	in.Data, in.Sections = r.values(in.Data), r.sections(in.Sections)
@@ -141,6 +145,9 @@ func all(in instance.Result) string {
 		}
 		if ev.Judgement != nil {
 			ev.Judgement.Map(func(text string) string { add(text); return text })
+		}
+		if ev.Demo != nil {
+			ev.Demo.Map(func(text string) string { add(text); return text })
 		}
 	}
 	for _, text := range in.Data {

@@ -33,7 +33,7 @@ var ownMarker = regexp.MustCompile(`^<!-- signalbox instance=[^\s<>]* key=[^\s<>
 // ownHTML is the HTML of the product's own texts: a break within a cell of a table, and the
 // parts that are folded, of the comment on how an issue stands and of pull requests.
 var ownHTML = []string{"<br>", "<details><summary>Last moves</summary>", "</details>",
-	"<details><summary>The report</summary>", "<details><summary>More criteria</summary>", "<details><summary>Summary</summary>",
+	"<details><summary>The report</summary>", "<details><summary>More criteria</summary>", "<details><summary>Output before and after</summary>", "<details><summary>Summary</summary>",
 	"<details><summary>Commits</summary>", "<details><summary>Files</summary>", "<details><summary>All of it</summary>",
 	"<details><summary>Compared with the base</summary>", "<details><summary>Output of the failures on the base</summary>",
 	"<details><summary>All of them</summary>", "<details><summary>All assumptions</summary>"}

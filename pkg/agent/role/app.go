@@ -20,6 +20,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/outbound"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox/egress"
+	"github.com/signalbox/signalbox/pkg/agent/testrun"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/base/secret"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
@@ -159,8 +160,8 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, role string) error
 		Caches: caches,
 		Layers: layers.Dir,
 		Egress: list,
-		Limits: limits,
-		Log:    h.Log,
+		Limits: limits, Chromium: testrun.Chromium(),
+		Log: h.Log,
 	}
 	if coder.Secrets, err = host.Secrets(h, brains.servers.Secrets()...); err != nil {
 		return err

@@ -41,6 +41,7 @@ type Coder struct {
 	Layers     string          // directory of the prepared environments; empty: none are
 	Egress     egress.List     // hosts that tests can reach
 	Limits     sandbox.Limits  // of tests
+	Chromium   string          // makes pictures of demonstrations; empty: none are made
 	Log        *slog.Logger    // nil: nothing is logged
 }
 
@@ -93,6 +94,7 @@ func (c Coder) Work(ctx context.Context, job agent.Job) (result instance.Result,
 	out, result, err = s.judge(ctx, out, failed)
 	switch {
 	case errors.Is(err, errBrain):
+		result.Artifacts = append(result.Artifacts, s.left(checked)...)
 		return unjudged(result, slices.Concat(checked, base.recorded), err), nil
 	case err != nil:
 		return result, err

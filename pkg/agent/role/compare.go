@@ -57,7 +57,10 @@ func (s step) compare(ctx context.Context, c comparison) (instance.Evidence, err
 	if err != nil || ev.Judgement == nil {
 		return ev, err
 	}
-	return s.settle(g, ev)
+	if ev, err = s.settle(g, ev); err == nil && ev.OK {
+		ev.Demo, err = s.demonstrate(ctx, c)
+	}
+	return ev, err
 }
 
 // asksOfTests begins the question about a change of tests that no rule judges, and

@@ -76,6 +76,11 @@ func (s step) keep(ctx context.Context, kind string, output []byte) (instance.Ar
 	if s.Secrets != nil {
 		output = []byte(s.Secrets.Redact(string(output)))
 	}
+	return s.put(ctx, kind, output)
+}
+
+// put stores an artifact as it is.
+func (s step) put(ctx context.Context, kind string, output []byte) (instance.Artifact, error) {
 	sum := sha256.Sum256(output)
 	digest := hex.EncodeToString(sum[:])
 	a := instance.Artifact{Name: s.job.State + "." + kind, Object: "artifact/" + digest, Size: int64(len(output)), SHA256: digest}

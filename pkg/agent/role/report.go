@@ -24,6 +24,7 @@ func (s step) report(ctx context.Context, out brain.Outcome, files []work.FileCh
 	} else if r.Head != "" {
 		out, failed = s.shape(ctx, out)
 	}
+	r.Artifacts = append(r.Artifacts, s.left(r.Evidence)...)
 	r.Evidence = slices.Concat(r.Evidence, base)
 	return r, needsOthers(out, r, failed)
 }

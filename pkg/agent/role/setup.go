@@ -68,15 +68,20 @@ func (s step) setUp(ctx context.Context, tree *workspace.Tree) error {
 
 // setup returns the plan of the base's setup.
 func (s step) setup(ctx context.Context, tree *workspace.Tree) (testrun.Plan, bool, error) {
-	v, err := tree.Version(ctx, tree.Base, testrun.ConfigFile)
-	if err != nil || v.Blob == "" {
-		return testrun.Plan{}, false, err
-	}
-	content, err := tree.Content(ctx, v)
+	content, err := settings(ctx, tree)
 	if err != nil {
 		return testrun.Plan{}, false, err
 	}
 	return testrun.Setup(content)
+}
+
+// settings returns the file of the base that has the commands; nil if there is none.
+func settings(ctx context.Context, tree *workspace.Tree) ([]byte, error) {
+	v, err := tree.Version(ctx, tree.Base, testrun.ConfigFile)
+	if err != nil || v.Blob == "" {
+		return nil, err
+	}
+	return tree.Content(ctx, v)
 }
 
 // notSetUp puts a setup that fails to people, once.

@@ -25,6 +25,7 @@ import (
 //	test: {command: "npm test", timeout: 15m}
 //	lint: {command: "npm run lint"}
 //	type_check: {command: "npx tsc --noEmit"}
+//	demo: {command: "bin/server", port: 8080, page: /login, timeout: 30s}
 //	env: {TZ: UTC}
 //	judges: ["check/**"]
 //	product: ["spec/**"]
@@ -39,6 +40,7 @@ type config struct {
 	Test      *command          `yaml:"test"`
 	Lint      *command          `yaml:"lint"`
 	TypeCheck *command          `yaml:"type_check"`
+	Demo      *demonstration    `yaml:"demo"`
 	Env       map[string]string `yaml:"env"`
 	Judges    []string          `yaml:"judges"`
 	Product   []string          `yaml:"product"`
@@ -82,6 +84,9 @@ func (c config) settings() (Settings, error) {
 				return Settings{}, fmt.Errorf("%s: %s has the glob %q; write one such as \"spec/**\", relative to the root", ConfigFile, key, glob)
 			}
 		}
+	}
+	if c.Demo != nil {
+		return s, c.Demo.check()
 	}
 	return s, nil
 }
@@ -190,7 +195,7 @@ func located(err error) error {
 	what := e.GetMessage()
 	switch e.(type) {
 	case *yaml.UnknownFieldError:
-		what += "; known are setup, test, lint and type_check, each with command and timeout, and env, judges and product"
+		what += "; known are setup, test, lint, type_check and demo, each with command and timeout, demo with port and page, too, and env, judges and product"
 	case *yaml.TypeError, *yaml.UnexpectedNodeTypeError:
 		what = "this does not belong here; write: test: {command: \"…\", timeout: 10m}"
 	}

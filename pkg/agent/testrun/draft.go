@@ -79,6 +79,10 @@ func (f Found) Draft() string {
 # lint: {command: "make lint"}
 # type_check: {command: "make types"}
 
+# Shows a change to its reviewers: it runs before and after the change, and decides nothing. With a
+# port and a page, which the command serves, pictures of the page are made, too.
+# demo: {command: "make demo", timeout: 1m}
+
 # Variables of all these commands.
 # env: {TZ: UTC}
 

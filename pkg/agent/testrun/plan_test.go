@@ -111,8 +111,8 @@ func TestDetectFindsNothing(t *testing.T) {
 
 func TestDetectRefusesABadConfiguration(t *testing.T) {
 	for name, c := range map[string]struct{ content, want string }{
-		"an unknown key":           {"test:\n  comand: x\n", `.signalbox.yaml:2: unknown field "comand"; known are setup, test, lint and type_check, each with command and timeout, and env, judges and product`},
-		"an unknown section":       {"tests: {}\n", `.signalbox.yaml:1: unknown field "tests"; known are setup, test, lint and type_check, each with command and timeout, and env, judges and product`},
+		"an unknown key":           {"test:\n  comand: x\n", `.signalbox.yaml:2: unknown field "comand"; known are setup, test, lint, type_check and demo, each with command and timeout, demo with port and page, too, and env, judges and product`},
+		"an unknown section":       {"tests: {}\n", `.signalbox.yaml:1: unknown field "tests"; known are setup, test, lint, type_check and demo, each with command and timeout, demo with port and page, too, and env, judges and product`},
 		"no command":               {"test:\n  timeout: 5m\n", `.signalbox.yaml: test has no command; write: test: {command: "…"}`},
 		"a command that is a list": {"test:\n  command: [go, test]\n", `.signalbox.yaml:2: this does not belong here; write: test: {command: "…", timeout: 10m}`},
 		"a test that is a text":    {"test: make\n", `.signalbox.yaml:1: this does not belong here; write: test: {command: "…", timeout: 10m}`},

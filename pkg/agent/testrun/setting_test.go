@@ -24,7 +24,7 @@ func TestTheConfigurationHasVariablesAndGlobs(t *testing.T) {
 		"env: {'A B': c}":      `env has the name "A B"`,
 		"judges: ['[']":        `judges has the glob "["`,
 		"product: ['../x']":    `product has the glob "../x"`,
-		"environment: {A: b}":  "known are setup, test, lint and type_check, each with command and timeout, and env, judges and product",
+		"environment: {A: b}":  "known are setup, test, lint, type_check and demo, each with command and timeout, demo with port and page, too, and env, judges and product",
 		"judges: {a: b}":       ".signalbox.yaml:1: this does not belong here",
 		"env: {A: {b: c}}":     ".signalbox.yaml:1: this does not belong here",
 		"product: ['/etc/x*']": `product has the glob "/etc/x*"`,

@@ -78,6 +78,8 @@ type Evidence struct {
 	// Judgement compares the tests with those of the base, one by one. Nil: nobody compared
 	// them, as in older logs.
 	Judgement *verdict.Judgement `json:"judgement,omitempty"`
+	// Demo is the demonstration that ran with the tests. Nil: there is none.
+	Demo *Demo `json:"demo,omitempty"`
 }
 
 // Verdict is the outcome of a check. VerdictUnknown never counts as VerdictPass.

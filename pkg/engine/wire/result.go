@@ -76,14 +76,14 @@ func evidence(e instance.Evidence) *pb.Evidence {
 	return &pb.Evidence{Name: e.Name, Ok: e.OK, Commit: e.Commit, Command: e.Command, ExitCode: i32(e.ExitCode),
 		Passed: i32(e.Passed), Failed: e.Failed, Output: e.Output, Millis: i32(e.Millis),
 		Verdict: string(e.Verdict), Data: e.Data, Role: e.Role, Agent: e.Agent, Skipped: i32(e.Skipped),
-		Judgement: judgement(e.Judgement)}
+		Judgement: judgement(e.Judgement), Demo: demo(e.Demo)}
 }
 
 func toEvidence(p *pb.Evidence) instance.Evidence {
 	return instance.Evidence{Name: p.GetName(), OK: p.GetOk(), Commit: p.GetCommit(), Command: p.GetCommand(),
 		ExitCode: int(p.GetExitCode()), Passed: int(p.GetPassed()), Failed: p.GetFailed(), Output: p.GetOutput(), Millis: int64(p.GetMillis()),
 		Verdict: instance.Verdict(p.GetVerdict()), Data: p.GetData(), Role: p.GetRole(), Agent: p.GetAgent(), Skipped: int(p.GetSkipped()),
-		Judgement: toJudgement(p.GetJudgement())}
+		Judgement: toJudgement(p.GetJudgement()), Demo: toDemo(p.GetDemo())}
 }
 
 func artifact(a instance.Artifact) *pb.Artifact {

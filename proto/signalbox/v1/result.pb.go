@@ -288,7 +288,9 @@ type Evidence struct {
 	Agent   string `protobuf:"bytes,13,opt,name=agent,proto3" json:"agent,omitempty"`
 	Skipped int32  `protobuf:"varint,14,opt,name=skipped,proto3" json:"skipped,omitempty"`
 	// Of tests: how they compare with those of the base, one by one. None: nobody compared them.
-	Judgement     *Judgement `protobuf:"bytes,15,opt,name=judgement,proto3" json:"judgement,omitempty"`
+	Judgement *Judgement `protobuf:"bytes,15,opt,name=judgement,proto3" json:"judgement,omitempty"`
+	// Of tests: the demonstration of the repository, on the base and on the change. No decision reads it.
+	Demo          *Demo `protobuf:"bytes,16,opt,name=demo,proto3" json:"demo,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -428,6 +430,173 @@ func (x *Evidence) GetJudgement() *Judgement {
 	return nil
 }
 
+func (x *Evidence) GetDemo() *Demo {
+	if x != nil {
+		return x.Demo
+	}
+	return nil
+}
+
+// Demo is a command of the repository that people look at, run on the base and on the change.
+type Demo struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Command string                 `protobuf:"bytes,1,opt,name=command,proto3" json:"command,omitempty"`
+	// The page that pictures are made of; empty: none are asked for.
+	Page          string   `protobuf:"bytes,2,opt,name=page,proto3" json:"page,omitempty"`
+	Base          *DemoRun `protobuf:"bytes,3,opt,name=base,proto3" json:"base,omitempty"`
+	Change        *DemoRun `protobuf:"bytes,4,opt,name=change,proto3" json:"change,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Demo) Reset() {
+	*x = Demo{}
+	mi := &file_signalbox_v1_result_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Demo) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Demo) ProtoMessage() {}
+
+func (x *Demo) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_result_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Demo.ProtoReflect.Descriptor instead.
+func (*Demo) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Demo) GetCommand() string {
+	if x != nil {
+		return x.Command
+	}
+	return ""
+}
+
+func (x *Demo) GetPage() string {
+	if x != nil {
+		return x.Page
+	}
+	return ""
+}
+
+func (x *Demo) GetBase() *DemoRun {
+	if x != nil {
+		return x.Base
+	}
+	return nil
+}
+
+func (x *Demo) GetChange() *DemoRun {
+	if x != nil {
+		return x.Change
+	}
+	return nil
+}
+
+// DemoRun is a run of a demonstration on one commit.
+type DemoRun struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Commit string                 `protobuf:"bytes,1,opt,name=commit,proto3" json:"commit,omitempty"`
+	// How it ended, for people.
+	Ended string `protobuf:"bytes,2,opt,name=ended,proto3" json:"ended,omitempty"`
+	// The beginning and the end of what it printed.
+	Output string `protobuf:"bytes,3,opt,name=output,proto3" json:"output,omitempty"`
+	// All of the output that was kept.
+	Whole *Artifact `protobuf:"bytes,4,opt,name=whole,proto3" json:"whole,omitempty"`
+	// The page, as PNG.
+	Picture *Artifact `protobuf:"bytes,5,opt,name=picture,proto3" json:"picture,omitempty"`
+	// Why there is no picture, although one is asked for.
+	NoPicture     string `protobuf:"bytes,6,opt,name=no_picture,json=noPicture,proto3" json:"no_picture,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DemoRun) Reset() {
+	*x = DemoRun{}
+	mi := &file_signalbox_v1_result_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DemoRun) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DemoRun) ProtoMessage() {}
+
+func (x *DemoRun) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_result_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DemoRun.ProtoReflect.Descriptor instead.
+func (*DemoRun) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *DemoRun) GetCommit() string {
+	if x != nil {
+		return x.Commit
+	}
+	return ""
+}
+
+func (x *DemoRun) GetEnded() string {
+	if x != nil {
+		return x.Ended
+	}
+	return ""
+}
+
+func (x *DemoRun) GetOutput() string {
+	if x != nil {
+		return x.Output
+	}
+	return ""
+}
+
+func (x *DemoRun) GetWhole() *Artifact {
+	if x != nil {
+		return x.Whole
+	}
+	return nil
+}
+
+func (x *DemoRun) GetPicture() *Artifact {
+	if x != nil {
+		return x.Picture
+	}
+	return nil
+}
+
+func (x *DemoRun) GetNoPicture() string {
+	if x != nil {
+		return x.NoPicture
+	}
+	return ""
+}
+
 // Judgement says how the tests of a change compare with those of its base.
 type Judgement struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -469,7 +638,7 @@ type Judgement struct {
 
 func (x *Judgement) Reset() {
 	*x = Judgement{}
-	mi := &file_signalbox_v1_result_proto_msgTypes[3]
+	mi := &file_signalbox_v1_result_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -481,7 +650,7 @@ func (x *Judgement) String() string {
 func (*Judgement) ProtoMessage() {}
 
 func (x *Judgement) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_result_proto_msgTypes[3]
+	mi := &file_signalbox_v1_result_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -494,7 +663,7 @@ func (x *Judgement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Judgement.ProtoReflect.Descriptor instead.
 func (*Judgement) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{3}
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Judgement) GetKind() string {
@@ -670,7 +839,7 @@ type TestNames struct {
 
 func (x *TestNames) Reset() {
 	*x = TestNames{}
-	mi := &file_signalbox_v1_result_proto_msgTypes[4]
+	mi := &file_signalbox_v1_result_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -682,7 +851,7 @@ func (x *TestNames) String() string {
 func (*TestNames) ProtoMessage() {}
 
 func (x *TestNames) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_result_proto_msgTypes[4]
+	mi := &file_signalbox_v1_result_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -695,7 +864,7 @@ func (x *TestNames) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TestNames.ProtoReflect.Descriptor instead.
 func (*TestNames) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{4}
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *TestNames) GetNames() []string {
@@ -729,7 +898,7 @@ type ShownTest struct {
 
 func (x *ShownTest) Reset() {
 	*x = ShownTest{}
-	mi := &file_signalbox_v1_result_proto_msgTypes[5]
+	mi := &file_signalbox_v1_result_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -741,7 +910,7 @@ func (x *ShownTest) String() string {
 func (*ShownTest) ProtoMessage() {}
 
 func (x *ShownTest) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_result_proto_msgTypes[5]
+	mi := &file_signalbox_v1_result_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -754,7 +923,7 @@ func (x *ShownTest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShownTest.ProtoReflect.Descriptor instead.
 func (*ShownTest) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{5}
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ShownTest) GetName() string {
@@ -810,7 +979,7 @@ type Flake struct {
 
 func (x *Flake) Reset() {
 	*x = Flake{}
-	mi := &file_signalbox_v1_result_proto_msgTypes[6]
+	mi := &file_signalbox_v1_result_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -822,7 +991,7 @@ func (x *Flake) String() string {
 func (*Flake) ProtoMessage() {}
 
 func (x *Flake) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_result_proto_msgTypes[6]
+	mi := &file_signalbox_v1_result_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -835,7 +1004,7 @@ func (x *Flake) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Flake.ProtoReflect.Descriptor instead.
 func (*Flake) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{6}
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Flake) GetName() string {
@@ -864,7 +1033,7 @@ type TestTally struct {
 
 func (x *TestTally) Reset() {
 	*x = TestTally{}
-	mi := &file_signalbox_v1_result_proto_msgTypes[7]
+	mi := &file_signalbox_v1_result_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -876,7 +1045,7 @@ func (x *TestTally) String() string {
 func (*TestTally) ProtoMessage() {}
 
 func (x *TestTally) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_result_proto_msgTypes[7]
+	mi := &file_signalbox_v1_result_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -889,7 +1058,7 @@ func (x *TestTally) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TestTally.ProtoReflect.Descriptor instead.
 func (*TestTally) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{7}
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *TestTally) GetCommit() string {
@@ -924,7 +1093,7 @@ type RenamedTest struct {
 
 func (x *RenamedTest) Reset() {
 	*x = RenamedTest{}
-	mi := &file_signalbox_v1_result_proto_msgTypes[8]
+	mi := &file_signalbox_v1_result_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -936,7 +1105,7 @@ func (x *RenamedTest) String() string {
 func (*RenamedTest) ProtoMessage() {}
 
 func (x *RenamedTest) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_result_proto_msgTypes[8]
+	mi := &file_signalbox_v1_result_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -949,7 +1118,7 @@ func (x *RenamedTest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenamedTest.ProtoReflect.Descriptor instead.
 func (*RenamedTest) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{8}
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *RenamedTest) GetFrom() string {
@@ -977,7 +1146,7 @@ type AcceptedTest struct {
 
 func (x *AcceptedTest) Reset() {
 	*x = AcceptedTest{}
-	mi := &file_signalbox_v1_result_proto_msgTypes[9]
+	mi := &file_signalbox_v1_result_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -989,7 +1158,7 @@ func (x *AcceptedTest) String() string {
 func (*AcceptedTest) ProtoMessage() {}
 
 func (x *AcceptedTest) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_result_proto_msgTypes[9]
+	mi := &file_signalbox_v1_result_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1002,7 +1171,7 @@ func (x *AcceptedTest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AcceptedTest.ProtoReflect.Descriptor instead.
 func (*AcceptedTest) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{9}
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *AcceptedTest) GetName() string {
@@ -1033,7 +1202,7 @@ type BothWays struct {
 
 func (x *BothWays) Reset() {
 	*x = BothWays{}
-	mi := &file_signalbox_v1_result_proto_msgTypes[10]
+	mi := &file_signalbox_v1_result_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1045,7 +1214,7 @@ func (x *BothWays) String() string {
 func (*BothWays) ProtoMessage() {}
 
 func (x *BothWays) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_result_proto_msgTypes[10]
+	mi := &file_signalbox_v1_result_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1058,7 +1227,7 @@ func (x *BothWays) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BothWays.ProtoReflect.Descriptor instead.
 func (*BothWays) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{10}
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *BothWays) GetFiles() *TestNames {
@@ -1101,7 +1270,7 @@ type TestCount struct {
 
 func (x *TestCount) Reset() {
 	*x = TestCount{}
-	mi := &file_signalbox_v1_result_proto_msgTypes[11]
+	mi := &file_signalbox_v1_result_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1113,7 +1282,7 @@ func (x *TestCount) String() string {
 func (*TestCount) ProtoMessage() {}
 
 func (x *TestCount) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_result_proto_msgTypes[11]
+	mi := &file_signalbox_v1_result_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1126,7 +1295,7 @@ func (x *TestCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TestCount.ProtoReflect.Descriptor instead.
 func (*TestCount) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{11}
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *TestCount) GetPassed() int32 {
@@ -1164,7 +1333,7 @@ type Artifact struct {
 
 func (x *Artifact) Reset() {
 	*x = Artifact{}
-	mi := &file_signalbox_v1_result_proto_msgTypes[12]
+	mi := &file_signalbox_v1_result_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1176,7 +1345,7 @@ func (x *Artifact) String() string {
 func (*Artifact) ProtoMessage() {}
 
 func (x *Artifact) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_result_proto_msgTypes[12]
+	mi := &file_signalbox_v1_result_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1189,7 +1358,7 @@ func (x *Artifact) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Artifact.ProtoReflect.Descriptor instead.
 func (*Artifact) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{12}
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Artifact) GetName() string {
@@ -1236,7 +1405,7 @@ type Spend struct {
 
 func (x *Spend) Reset() {
 	*x = Spend{}
-	mi := &file_signalbox_v1_result_proto_msgTypes[13]
+	mi := &file_signalbox_v1_result_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1248,7 +1417,7 @@ func (x *Spend) String() string {
 func (*Spend) ProtoMessage() {}
 
 func (x *Spend) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_result_proto_msgTypes[13]
+	mi := &file_signalbox_v1_result_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1261,7 +1430,7 @@ func (x *Spend) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Spend.ProtoReflect.Descriptor instead.
 func (*Spend) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{13}
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Spend) GetTokensIn() uint32 {
@@ -1324,7 +1493,7 @@ type Issue struct {
 
 func (x *Issue) Reset() {
 	*x = Issue{}
-	mi := &file_signalbox_v1_result_proto_msgTypes[14]
+	mi := &file_signalbox_v1_result_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1336,7 +1505,7 @@ func (x *Issue) String() string {
 func (*Issue) ProtoMessage() {}
 
 func (x *Issue) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_result_proto_msgTypes[14]
+	mi := &file_signalbox_v1_result_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1349,7 +1518,7 @@ func (x *Issue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Issue.ProtoReflect.Descriptor instead.
 func (*Issue) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{14}
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Issue) GetRepo() string {
@@ -1451,7 +1620,7 @@ type Configuration struct {
 
 func (x *Configuration) Reset() {
 	*x = Configuration{}
-	mi := &file_signalbox_v1_result_proto_msgTypes[15]
+	mi := &file_signalbox_v1_result_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1463,7 +1632,7 @@ func (x *Configuration) String() string {
 func (*Configuration) ProtoMessage() {}
 
 func (x *Configuration) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_result_proto_msgTypes[15]
+	mi := &file_signalbox_v1_result_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1476,7 +1645,7 @@ func (x *Configuration) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Configuration.ProtoReflect.Descriptor instead.
 func (*Configuration) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{15}
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Configuration) GetFile() string {
@@ -1564,7 +1733,7 @@ type DayBudget struct {
 
 func (x *DayBudget) Reset() {
 	*x = DayBudget{}
-	mi := &file_signalbox_v1_result_proto_msgTypes[16]
+	mi := &file_signalbox_v1_result_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1576,7 +1745,7 @@ func (x *DayBudget) String() string {
 func (*DayBudget) ProtoMessage() {}
 
 func (x *DayBudget) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_result_proto_msgTypes[16]
+	mi := &file_signalbox_v1_result_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1589,7 +1758,7 @@ func (x *DayBudget) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DayBudget.ProtoReflect.Descriptor instead.
 func (*DayBudget) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{16}
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *DayBudget) GetRole() string {
@@ -1634,7 +1803,7 @@ type Limit struct {
 
 func (x *Limit) Reset() {
 	*x = Limit{}
-	mi := &file_signalbox_v1_result_proto_msgTypes[17]
+	mi := &file_signalbox_v1_result_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1646,7 +1815,7 @@ func (x *Limit) String() string {
 func (*Limit) ProtoMessage() {}
 
 func (x *Limit) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_result_proto_msgTypes[17]
+	mi := &file_signalbox_v1_result_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1659,7 +1828,7 @@ func (x *Limit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Limit.ProtoReflect.Descriptor instead.
 func (*Limit) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{17}
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Limit) GetState() string {
@@ -1716,7 +1885,7 @@ const file_signalbox_v1_result_proto_rawDesc = "" +
 	"\x06Answer\x12\x1a\n" +
 	"\bquestion\x18\x01 \x01(\x05R\bquestion\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\x12\x0e\n" +
-	"\x02by\x18\x03 \x01(\tR\x02by\"\xe1\x03\n" +
+	"\x02by\x18\x03 \x01(\tR\x02by\"\x89\x04\n" +
 	"\bEvidence\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x0e\n" +
 	"\x02ok\x18\x02 \x01(\bR\x02ok\x12\x16\n" +
@@ -1733,10 +1902,24 @@ const file_signalbox_v1_result_proto_rawDesc = "" +
 	"\x04role\x18\f \x01(\tR\x04role\x12\x14\n" +
 	"\x05agent\x18\r \x01(\tR\x05agent\x12\x18\n" +
 	"\askipped\x18\x0e \x01(\x05R\askipped\x125\n" +
-	"\tjudgement\x18\x0f \x01(\v2\x17.signalbox.v1.JudgementR\tjudgement\x1a7\n" +
+	"\tjudgement\x18\x0f \x01(\v2\x17.signalbox.v1.JudgementR\tjudgement\x12&\n" +
+	"\x04demo\x18\x10 \x01(\v2\x12.signalbox.v1.DemoR\x04demo\x1a7\n" +
 	"\tDataEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xeb\a\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x8e\x01\n" +
+	"\x04Demo\x12\x18\n" +
+	"\acommand\x18\x01 \x01(\tR\acommand\x12\x12\n" +
+	"\x04page\x18\x02 \x01(\tR\x04page\x12)\n" +
+	"\x04base\x18\x03 \x01(\v2\x15.signalbox.v1.DemoRunR\x04base\x12-\n" +
+	"\x06change\x18\x04 \x01(\v2\x15.signalbox.v1.DemoRunR\x06change\"\xce\x01\n" +
+	"\aDemoRun\x12\x16\n" +
+	"\x06commit\x18\x01 \x01(\tR\x06commit\x12\x14\n" +
+	"\x05ended\x18\x02 \x01(\tR\x05ended\x12\x16\n" +
+	"\x06output\x18\x03 \x01(\tR\x06output\x12,\n" +
+	"\x05whole\x18\x04 \x01(\v2\x16.signalbox.v1.ArtifactR\x05whole\x120\n" +
+	"\apicture\x18\x05 \x01(\v2\x16.signalbox.v1.ArtifactR\apicture\x12\x1d\n" +
+	"\n" +
+	"no_picture\x18\x06 \x01(\tR\tnoPicture\"\xeb\a\n" +
 	"\tJudgement\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04base\x18\x02 \x01(\tR\x04base\x12\x16\n" +
@@ -1863,68 +2046,75 @@ func file_signalbox_v1_result_proto_rawDescGZIP() []byte {
 	return file_signalbox_v1_result_proto_rawDescData
 }
 
-var file_signalbox_v1_result_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
+var file_signalbox_v1_result_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_signalbox_v1_result_proto_goTypes = []any{
 	(*Result)(nil),        // 0: signalbox.v1.Result
 	(*Answer)(nil),        // 1: signalbox.v1.Answer
 	(*Evidence)(nil),      // 2: signalbox.v1.Evidence
-	(*Judgement)(nil),     // 3: signalbox.v1.Judgement
-	(*TestNames)(nil),     // 4: signalbox.v1.TestNames
-	(*ShownTest)(nil),     // 5: signalbox.v1.ShownTest
-	(*Flake)(nil),         // 6: signalbox.v1.Flake
-	(*TestTally)(nil),     // 7: signalbox.v1.TestTally
-	(*RenamedTest)(nil),   // 8: signalbox.v1.RenamedTest
-	(*AcceptedTest)(nil),  // 9: signalbox.v1.AcceptedTest
-	(*BothWays)(nil),      // 10: signalbox.v1.BothWays
-	(*TestCount)(nil),     // 11: signalbox.v1.TestCount
-	(*Artifact)(nil),      // 12: signalbox.v1.Artifact
-	(*Spend)(nil),         // 13: signalbox.v1.Spend
-	(*Issue)(nil),         // 14: signalbox.v1.Issue
-	(*Configuration)(nil), // 15: signalbox.v1.Configuration
-	(*DayBudget)(nil),     // 16: signalbox.v1.DayBudget
-	(*Limit)(nil),         // 17: signalbox.v1.Limit
-	nil,                   // 18: signalbox.v1.Result.DataEntry
-	nil,                   // 19: signalbox.v1.Result.SectionsEntry
-	nil,                   // 20: signalbox.v1.Evidence.DataEntry
-	nil,                   // 21: signalbox.v1.Configuration.PolicyEntry
-	nil,                   // 22: signalbox.v1.Configuration.LabelsEntry
+	(*Demo)(nil),          // 3: signalbox.v1.Demo
+	(*DemoRun)(nil),       // 4: signalbox.v1.DemoRun
+	(*Judgement)(nil),     // 5: signalbox.v1.Judgement
+	(*TestNames)(nil),     // 6: signalbox.v1.TestNames
+	(*ShownTest)(nil),     // 7: signalbox.v1.ShownTest
+	(*Flake)(nil),         // 8: signalbox.v1.Flake
+	(*TestTally)(nil),     // 9: signalbox.v1.TestTally
+	(*RenamedTest)(nil),   // 10: signalbox.v1.RenamedTest
+	(*AcceptedTest)(nil),  // 11: signalbox.v1.AcceptedTest
+	(*BothWays)(nil),      // 12: signalbox.v1.BothWays
+	(*TestCount)(nil),     // 13: signalbox.v1.TestCount
+	(*Artifact)(nil),      // 14: signalbox.v1.Artifact
+	(*Spend)(nil),         // 15: signalbox.v1.Spend
+	(*Issue)(nil),         // 16: signalbox.v1.Issue
+	(*Configuration)(nil), // 17: signalbox.v1.Configuration
+	(*DayBudget)(nil),     // 18: signalbox.v1.DayBudget
+	(*Limit)(nil),         // 19: signalbox.v1.Limit
+	nil,                   // 20: signalbox.v1.Result.DataEntry
+	nil,                   // 21: signalbox.v1.Result.SectionsEntry
+	nil,                   // 22: signalbox.v1.Evidence.DataEntry
+	nil,                   // 23: signalbox.v1.Configuration.PolicyEntry
+	nil,                   // 24: signalbox.v1.Configuration.LabelsEntry
 }
 var file_signalbox_v1_result_proto_depIdxs = []int32{
 	1,  // 0: signalbox.v1.Result.answers:type_name -> signalbox.v1.Answer
 	2,  // 1: signalbox.v1.Result.evidence:type_name -> signalbox.v1.Evidence
-	18, // 2: signalbox.v1.Result.data:type_name -> signalbox.v1.Result.DataEntry
-	12, // 3: signalbox.v1.Result.artifacts:type_name -> signalbox.v1.Artifact
-	13, // 4: signalbox.v1.Result.spend:type_name -> signalbox.v1.Spend
-	19, // 5: signalbox.v1.Result.sections:type_name -> signalbox.v1.Result.SectionsEntry
-	20, // 6: signalbox.v1.Evidence.data:type_name -> signalbox.v1.Evidence.DataEntry
-	3,  // 7: signalbox.v1.Evidence.judgement:type_name -> signalbox.v1.Judgement
-	5,  // 8: signalbox.v1.Judgement.tests:type_name -> signalbox.v1.ShownTest
-	4,  // 9: signalbox.v1.Judgement.base_failures:type_name -> signalbox.v1.TestNames
-	4,  // 10: signalbox.v1.Judgement.fixed:type_name -> signalbox.v1.TestNames
-	4,  // 11: signalbox.v1.Judgement.broken:type_name -> signalbox.v1.TestNames
-	4,  // 12: signalbox.v1.Judgement.still_red:type_name -> signalbox.v1.TestNames
-	4,  // 13: signalbox.v1.Judgement.gone:type_name -> signalbox.v1.TestNames
-	4,  // 14: signalbox.v1.Judgement.newly_skipped:type_name -> signalbox.v1.TestNames
-	4,  // 15: signalbox.v1.Judgement.made_flaky:type_name -> signalbox.v1.TestNames
-	6,  // 16: signalbox.v1.Judgement.flaky:type_name -> signalbox.v1.Flake
-	8,  // 17: signalbox.v1.Judgement.renamed:type_name -> signalbox.v1.RenamedTest
-	9,  // 18: signalbox.v1.Judgement.accepted:type_name -> signalbox.v1.AcceptedTest
-	10, // 19: signalbox.v1.Judgement.both_ways:type_name -> signalbox.v1.BothWays
-	11, // 20: signalbox.v1.Judgement.base_count:type_name -> signalbox.v1.TestCount
-	11, // 21: signalbox.v1.Judgement.change_count:type_name -> signalbox.v1.TestCount
-	4,  // 22: signalbox.v1.Judgement.rewritten:type_name -> signalbox.v1.TestNames
-	7,  // 23: signalbox.v1.Flake.runs:type_name -> signalbox.v1.TestTally
-	4,  // 24: signalbox.v1.BothWays.files:type_name -> signalbox.v1.TestNames
-	15, // 25: signalbox.v1.Issue.config:type_name -> signalbox.v1.Configuration
-	21, // 26: signalbox.v1.Configuration.policy:type_name -> signalbox.v1.Configuration.PolicyEntry
-	17, // 27: signalbox.v1.Configuration.limits:type_name -> signalbox.v1.Limit
-	16, // 28: signalbox.v1.Configuration.days:type_name -> signalbox.v1.DayBudget
-	22, // 29: signalbox.v1.Configuration.labels:type_name -> signalbox.v1.Configuration.LabelsEntry
-	30, // [30:30] is the sub-list for method output_type
-	30, // [30:30] is the sub-list for method input_type
-	30, // [30:30] is the sub-list for extension type_name
-	30, // [30:30] is the sub-list for extension extendee
-	0,  // [0:30] is the sub-list for field type_name
+	20, // 2: signalbox.v1.Result.data:type_name -> signalbox.v1.Result.DataEntry
+	14, // 3: signalbox.v1.Result.artifacts:type_name -> signalbox.v1.Artifact
+	15, // 4: signalbox.v1.Result.spend:type_name -> signalbox.v1.Spend
+	21, // 5: signalbox.v1.Result.sections:type_name -> signalbox.v1.Result.SectionsEntry
+	22, // 6: signalbox.v1.Evidence.data:type_name -> signalbox.v1.Evidence.DataEntry
+	5,  // 7: signalbox.v1.Evidence.judgement:type_name -> signalbox.v1.Judgement
+	3,  // 8: signalbox.v1.Evidence.demo:type_name -> signalbox.v1.Demo
+	4,  // 9: signalbox.v1.Demo.base:type_name -> signalbox.v1.DemoRun
+	4,  // 10: signalbox.v1.Demo.change:type_name -> signalbox.v1.DemoRun
+	14, // 11: signalbox.v1.DemoRun.whole:type_name -> signalbox.v1.Artifact
+	14, // 12: signalbox.v1.DemoRun.picture:type_name -> signalbox.v1.Artifact
+	7,  // 13: signalbox.v1.Judgement.tests:type_name -> signalbox.v1.ShownTest
+	6,  // 14: signalbox.v1.Judgement.base_failures:type_name -> signalbox.v1.TestNames
+	6,  // 15: signalbox.v1.Judgement.fixed:type_name -> signalbox.v1.TestNames
+	6,  // 16: signalbox.v1.Judgement.broken:type_name -> signalbox.v1.TestNames
+	6,  // 17: signalbox.v1.Judgement.still_red:type_name -> signalbox.v1.TestNames
+	6,  // 18: signalbox.v1.Judgement.gone:type_name -> signalbox.v1.TestNames
+	6,  // 19: signalbox.v1.Judgement.newly_skipped:type_name -> signalbox.v1.TestNames
+	6,  // 20: signalbox.v1.Judgement.made_flaky:type_name -> signalbox.v1.TestNames
+	8,  // 21: signalbox.v1.Judgement.flaky:type_name -> signalbox.v1.Flake
+	10, // 22: signalbox.v1.Judgement.renamed:type_name -> signalbox.v1.RenamedTest
+	11, // 23: signalbox.v1.Judgement.accepted:type_name -> signalbox.v1.AcceptedTest
+	12, // 24: signalbox.v1.Judgement.both_ways:type_name -> signalbox.v1.BothWays
+	13, // 25: signalbox.v1.Judgement.base_count:type_name -> signalbox.v1.TestCount
+	13, // 26: signalbox.v1.Judgement.change_count:type_name -> signalbox.v1.TestCount
+	6,  // 27: signalbox.v1.Judgement.rewritten:type_name -> signalbox.v1.TestNames
+	9,  // 28: signalbox.v1.Flake.runs:type_name -> signalbox.v1.TestTally
+	6,  // 29: signalbox.v1.BothWays.files:type_name -> signalbox.v1.TestNames
+	17, // 30: signalbox.v1.Issue.config:type_name -> signalbox.v1.Configuration
+	23, // 31: signalbox.v1.Configuration.policy:type_name -> signalbox.v1.Configuration.PolicyEntry
+	19, // 32: signalbox.v1.Configuration.limits:type_name -> signalbox.v1.Limit
+	18, // 33: signalbox.v1.Configuration.days:type_name -> signalbox.v1.DayBudget
+	24, // 34: signalbox.v1.Configuration.labels:type_name -> signalbox.v1.Configuration.LabelsEntry
+	35, // [35:35] is the sub-list for method output_type
+	35, // [35:35] is the sub-list for method input_type
+	35, // [35:35] is the sub-list for extension type_name
+	35, // [35:35] is the sub-list for extension extendee
+	0,  // [0:35] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_result_proto_init() }
@@ -1938,7 +2128,7 @@ func file_signalbox_v1_result_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_signalbox_v1_result_proto_rawDesc), len(file_signalbox_v1_result_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   23,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -87,6 +87,28 @@ func TestAShownBranchEndsWithTheTestThatShowsIt(t *testing.T) {
 	}
 }
 
+func TestTheDemonstrationIsInThePullRequest(t *testing.T) {
+	j := newJob(t)
+	g := git.New(j.repo).WithIdentity("Ada", "ada@example.test")
+	text := "test: {command: sh check.sh}\ndemo: {command: \"cat greeting; grep -q world greeting\"}\n"
+	if err := os.WriteFile(filepath.Join(j.repo, ".signalbox.yaml"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	gittest.Run(t, g, "commit", "-q", "-a", "-m", "show the greeting")
+	out, said, code := j.call("resolve", "--issue", j.file("issue.md", clear), "--brain", `developer=exec:echo hello, world > greeting`)
+	if code != 0 || out.PullRequest == nil || out.PullRequest.Evidence == nil || out.PullRequest.Evidence.Demo == nil {
+		t.Fatalf("it ended with %d and %+v: %s", code, out.PullRequest, said)
+	}
+	d := out.PullRequest.Evidence.Demo
+	if d.Base.Commit != out.Base || d.Base.Ended != "exit code 1" || d.Base.Output != "hello" || d.Base.Whole == nil ||
+		d.Change.Commit != out.Head || d.Change.Ended != "exit code 0" || d.Change.Output != "hello, world" || d.Change.Whole == nil {
+		t.Errorf("as JSON it is %+v", d)
+	}
+	if want := "\n| exit code 1 | exit code 0 |\n| `hello` | `hello, world` |\n"; !strings.Contains(out.PullRequest.Body, want) {
+		t.Errorf("no %q in\n%s", want, out.PullRequest.Body)
+	}
+}
+
 func TestNothingElseCanBeRequired(t *testing.T) {
 	j := newJob(t)
 	if _, said, code := j.call("resolve", "--issue", j.file("issue.md", clear), "--require", "tested", "--brain", "developer=exec:true"); code != 2 ||

@@ -29,6 +29,7 @@ type ChangeEvidence struct {
 	BothWays     *verdict.BothWays  `json:"both_ways"`     // the files of the change that decide how it is tested; null: none
 	Findings     string             `json:"findings"`      // of the tests themselves
 	Said         []Statement        `json:"said"`          // the answers of people
+	Demo         *instance.Demo     `json:"demo"`          // the output and the pictures of the repository's demonstration; null: none
 }
 
 // Criterion is an acceptance criterion with the tests that show it, or the reason why none does.
@@ -78,7 +79,7 @@ func EvidenceOf(a brain.Assignment) *ChangeEvidence {
 	e := &ChangeEvidence{
 		Base: a.Base, Head: a.Head, Criteria: tied(a, p), Ran: []Ran{}, BaseFailures: j.BaseFailures,
 		Flaky: append([]verdict.Flake{}, j.Flaky...), Accepted: append([]verdict.Accepted{}, j.Accepted...), BothWays: j.Ways,
-		Findings: newest(a).Data[work.Findings], Said: []Statement{},
+		Findings: newest(a).Data[work.Findings], Said: []Statement{}, Demo: demoOf(a),
 	}
 	for _, ev := range a.Evidence {
 		if ev.Command != "" && ev.Name != work.Red {

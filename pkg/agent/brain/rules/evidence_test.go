@@ -156,7 +156,7 @@ func TestWhatElseRanAndWasFoundIsListed(t *testing.T) {
 		`{"name":"lint","command":"go vet ./...","commit":"` + head + `","ok":true,"passed":0,"failed":[]}],` +
 		`"base_failures":{"names":["TestOld"]},"flaky":[{"name":"TestClock","runs":null}],"accepted":[],` +
 		`"both_ways":{"files":{"names":["test.sh"]},"aside":"passes","changed":"passes","ok":true},"findings":"",` +
-		`"said":[{"question":"Where?","answer":"Here.","by":"eve"}]}`
+		`"said":[{"question":"Where?","answer":"Here.","by":"eve"}],"demo":null}`
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("JSON (-want +got):\n%s", diff)
 	}

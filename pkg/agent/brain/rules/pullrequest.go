@@ -61,6 +61,7 @@ func pullRequestBody(a brain.Assignment, c PullRequestContext, most int) string 
 		"Tests": newest(a), "Proof": proof, "Questions": questions,
 		"Table": EvidenceOf(a).table(most), "Compared": append(compared(proof.Judgement), also(a)...),
 		"MoreQuestions": len(a.Questions) - len(questions), "Assumed": assumptions, "Shape": shape(a),
+		"Demo": demoOf(a), "Output": demonstration(demoOf(a)), "Pictures": photographed(demoOf(a)),
 	}))
 }
 
