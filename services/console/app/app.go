@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/engine/client"
@@ -76,6 +77,7 @@ type Console struct {
 	spent    asks[*pb.CostsReply]
 	pages    pages
 	now      func() time.Time
+	deciding sync.Mutex // held while histories are decided again
 }
 
 // SignInLink returns a new link that signs in once, within linkLasts.

@@ -54,6 +54,19 @@ func TestPeopleWorkWithTheConsoleInABrowser(t *testing.T) {
 	b.Run(`document.getElementById('acme/widgets/1-to').value = 'waiting'; document.getElementById('acme/widgets/1-why').value = 'asked too little'; ` + override)
 	b.Shows("moved by override, now in waiting")
 
+	// It was in building before the override. The slider shows that and leaves the page, with its address.
+	b.Run("window.same = true; const s = document.getElementById('seq'); s.value = s.max - 1; s.dispatchEvent(new Event('input'))")
+	b.Wait("location.search.startsWith('?seq=') && document.querySelector('#now dd code').innerText === 'building'")
+	b.Shows("This is the past")
+	b.Shows("Decision of commit")
+	b.Run("const s = document.getElementById('seq'); s.value = s.max; s.dispatchEvent(new Event('input'))")
+	b.Wait("location.search === '' && document.querySelector('#now dd code').innerText === 'waiting' && !document.getElementById('decision') && window.same === true")
+
+	b.Go("/whatif?policy=tries%3D9")
+	b.Shows("none has the policy tries")
+	b.Go("/whatif?lifecycle=asking")
+	b.Shows("1 of 1 instance would have gone where they went")
+
 	b.Go("/")
 	b.Wait(live)
 	proxy.Set(faultproxy.Cut())
@@ -73,7 +86,7 @@ func TestPeopleWorkWithTheConsoleInABrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Shows("acme/widgets/2")
-	for _, path := range []string{"/", "/inbox", "/i/acme/widgets/2", "/lifecycles/asking", "/agents", "/costs"} {
+	for _, path := range []string{"/", "/inbox", "/i/acme/widgets/2", "/lifecycles/asking", "/agents", "/costs", "/i/acme/widgets/2?seq=1"} {
 		b.Go(path)
 		b.Wait(live)
 		if browsertest.Read[bool](b, "window.ran !== undefined || document.images.length > 0 || getComputedStyle(document.body).display === 'none'") {

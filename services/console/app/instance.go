@@ -43,6 +43,8 @@ type instancePage struct {
 	Rules   []ruleSet
 	Differ  []string // how its tests differ from those of the base
 	Asked   []instance.Question
+	Demo    *instance.Demo // nil: there is none
+	Slider  slider
 }
 
 // event is one event of the timeline.
@@ -76,7 +78,7 @@ type rule struct{ Name, To, Reason, When, Values string }
 func makeInstance(env *term.Env, in view.Instance, def *workflow.Definition, records []*pb.Record, before uint64) instancePage {
 	r := rowOfWhole(in)
 	p := instancePage{In: in, Row: boardRow{row: r, URL: instanceURL(in.Instance), Look: r.look(), Late: r.late(env.Now())},
-		Links: forgeLinks(in), Differ: in.Differences(), Asked: in.Questions}
+		Links: forgeLinks(in), Differ: in.Differences(), Asked: in.Questions, Demo: demoOf(in)}
 	commits := view.Commits(records)
 	events := timeline(view.History(in.Instance, records))
 	path := pathOf(in, events)
@@ -390,17 +392,28 @@ func (c *Console) instance(w http.ResponseWriter, r *http.Request, s *session, n
 		c.unanswered(w, r, s, err)
 		return
 	}
+	newest, env, all := in.Seq, c.env(), records
+	seq, _ := strconv.ParseUint(r.URL.Query().Get("seq"), 10, 64)
+	slider := makeSlider(instanceURL(id), records, seq)
+	if slider.Past {
+		in, records = slider.then(id, records)
+		env.Now = func() time.Time { return slider.At } // durations count up to then
+	}
 	def, unread := c.cache.definition(r.Context(), in)
+	if seq > 0 {
+		slider.explain(env, def, id, all)
+	}
 	before, _ := strconv.ParseUint(r.URL.Query().Get("before"), 10, 64)
 	if at, err := strconv.ParseUint(r.URL.Query().Get("at"), 10, 64); err == nil && at+maxEvents/2 < in.Seq {
 		before = at + maxEvents/2 // so that the event is on the page
 	}
-	p := makeInstance(c.env(), in, def, records, before)
+	p := makeInstance(env, in, def, records, before)
+	p.Slider = slider
 	if unread != nil {
 		p.Unread = unread.Error()
 	}
 	p.frame = c.frame(s, in.Instance, "")
-	p.Watch, p.Seq, p.Waiting = id, in.Seq, c.cache.waiting()
+	p.Watch, p.Seq, p.Waiting = id, newest, c.cache.waiting()
 	p.Forms = makeForms(in, def, p.Row.URL, p.Reads, no)
 	p.Refused = no.Why
 	c.pages.show(w, cmp.Or(no.Status, http.StatusOK), "instance", p)

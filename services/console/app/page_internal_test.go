@@ -87,6 +87,9 @@ func shown(t *testing.T, text string) map[string]string {
 	short := text[:min(len(text), 1000)]
 	no := refusal{Instance: in.Instance, Why: text, Sent: url.Values{"q1": {short}, "text": {short}, "reason": {short}}}
 	one := makeInstance(env(), in, def, records, 0)
+	one.Demo = &instance.Demo{Command: text, Page: text, Base: instance.DemoRun{Commit: "1a2b3c4d5e6f", Ended: text, Output: text, NoPicture: text}, Change: instance.DemoRun{Ended: text}}
+	one.Slider = makeSlider(one.Row.URL, records, 0)
+	one.Slider.explain(env(), def, in.Instance, records)
 	one.frame, one.Forms, one.Unread = board.frame, makeForms(in, def, "/inbox", false, no), text
 	inbox := inboxPage{frame: board.frame, Items: []item{{Row: board.Rows[0], Why: text, Links: forgeLinks(in), Forms: one.Forms}}, Paused: board.Rows}
 	life := makeLifecycle(def, []*row{&r}, map[[2]string]moved{{"received", "analyzing_requirements"}: {2, []time.Duration{time.Minute, 2 * time.Minute}}}, nine, p.now())
@@ -98,8 +101,10 @@ func shown(t *testing.T, text string) map[string]string {
 	costs.frame = board.frame
 	files, left := readDiff("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-"+text+"\n+"+text+"\n", shownDiff)
 	change := diffPage{frame: board.frame, Of: text, Files: files, Left: left}
+	again := whatIfPage{frame: board.frame, Policy: text, Lifecycles: []string{text}, Asked: true, Elsewhere: 1, Differences: text, Left: 3,
+		Rows: []whatIfRow{{ID: in.Instance, URL: one.Row.URL, Seq: 3, Recorded: text, Instead: text, Tail: text}}}
 	pages := map[string]string{}
-	for name, data := range map[string]any{"agents": agents, "costs": costs, "diff": change, "lifecycle": life, "board": board, "instance": one, "inbox": inbox, "signin": signInPage{frame: frame{Refused: text}, Next: "/i/" + text[:5]},
+	for name, data := range map[string]any{"agents": agents, "costs": costs, "whatif": again, "diff": change, "lifecycle": life, "board": board, "instance": one, "inbox": inbox, "signin": signInPage{frame: frame{Refused: text}, Next: "/i/" + text[:5]},
 		"fault": struct{ frame }{board.frame}} {
 		w := httptest.NewRecorder()
 		p.show(w, http.StatusOK, name, data)

@@ -72,7 +72,7 @@ func readPages() (pages, error) {
 	if err != nil {
 		return p, err
 	}
-	for _, name := range []string{"board", "instance", "inbox", "lifecycle", "diff", "agents", "costs", "signin", "fault"} {
+	for _, name := range []string{"board", "instance", "inbox", "lifecycle", "diff", "agents", "costs", "whatif", "signin", "fault"} {
 		t, err := base.Clone()
 		if err == nil {
 			t, err = t.ParseFS(asset, "asset/"+name+".html")
@@ -113,6 +113,10 @@ func (p pages) funcs() template.FuncMap {
 		},
 		"markdown": rendered,
 		"path":     instanceURL,
+		"picture":  pictureURL,
+		"side": func(p instancePage, when string, run instance.DemoRun) demoSide {
+			return demoSide{p.In.Instance, when, run}
+		},
 		"short":    func(s string) string { return s[:min(len(s), 10)] },
 		"one":      func(n int, what string) string { return plural(n, what) },
 		"one64":    func(n int64, what string) string { return plural(int(n), what) },
@@ -183,7 +187,9 @@ func (c *Console) handler() http.Handler {
 	mux.HandleFunc("GET /lifecycles/{name}", signed(c.lifecycle))
 	mux.HandleFunc("GET /agents", signed(c.agents))
 	mux.HandleFunc("GET /costs", signed(c.costs))
+	mux.HandleFunc("GET /whatif", signed(c.whatIf))
 	mux.HandleFunc("GET /diff/{id...}", signed(c.diff))
+	mux.HandleFunc("GET /picture/{hash}/{id...}", signed(c.picture))
 	mux.HandleFunc("GET /e/{seq}", signed(c.eventAt))
 	mux.HandleFunc("GET /i/{id...}", signed(func(w http.ResponseWriter, r *http.Request, s *session) { c.instance(w, r, s, refusal{}) }))
 	mux.HandleFunc("POST /act/{id...}", signed(c.act))

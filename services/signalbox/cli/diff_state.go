@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/engine/wire"
@@ -109,6 +110,44 @@ func fieldsBetween(before, after view.Instance) (all []changedField, err error) 
 	return all, nil
 }
 
+// maxValue is how many characters of a value people get; --json has all.
+const maxValue = 400
+
+// apart returns the parts of two values that only one of them has: of lists their elements, of objects
+// their fields, a line each.
+func apart(before, after json.RawMessage) (gone, come []string) {
+	was, is := parts(before), parts(after)
+	for _, one := range was {
+		if i := slices.Index(is, one); i >= 0 {
+			is = slices.Delete(is, i, i+1)
+		} else {
+			gone = append(gone, one)
+		}
+	}
+	return gone, is
+}
+
+// parts returns the elements of a list or the fields of an object, of any other value the value itself.
+func parts(value json.RawMessage) (all []string) {
+	var list []json.RawMessage
+	var object map[string]json.RawMessage
+	switch {
+	case len(value) == 0 || string(value) == "null":
+		return nil
+	case json.Unmarshal(value, &list) == nil:
+		for _, one := range list {
+			all = append(all, strings.Join(parts(one), ", "))
+		}
+	case json.Unmarshal(value, &object) == nil:
+		for _, name := range slices.Sorted(maps.Keys(object)) {
+			all = append(all, name+": "+string(object[name]))
+		}
+	default:
+		all = []string{string(value)}
+	}
+	return all
+}
+
 // print prints the difference.
 func (d difference) print(env *term.Env) error {
 	if env.JSON {
@@ -116,7 +155,14 @@ func (d difference) print(env *term.Env) error {
 	}
 	env.Printf("%s  from commit %d to %d\n", term.Line(d.Instance), d.From, d.To)
 	for _, f := range d.Fields {
-		env.Printf("%s\n  - %s\n  + %s\n", f.Field, term.Line(string(f.Before)), term.Line(string(f.After)))
+		gone, come := apart(f.Before, f.After)
+		env.Printf("%s\n", f.Field)
+		for _, line := range gone {
+			env.Printf("  - %s\n", term.Cut(term.Line(line), maxValue))
+		}
+		for _, line := range come {
+			env.Printf("  + %s\n", term.Cut(term.Line(line), maxValue))
+		}
 	}
 	if d.Code != nil {
 		env.Printf("code from %s to %s\n%s\n", d.Code.From, d.Code.To, term.Text(d.Code.Diff))

@@ -60,8 +60,7 @@ func (c explainCommand) commit(ctx context.Context, env *term.Env, s reader) err
 	if err != nil {
 		return err
 	}
-	tried, events, err := instance.Trace(def, before, commit)
-	return view.NewDecision(before, commit, tried, events, err).Print(env)
+	return view.Decided(env, def, before, commit).Print(env)
 }
 
 // upTo returns the commit of --seq, and the instance before it.

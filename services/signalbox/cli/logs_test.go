@@ -126,6 +126,7 @@ func TestWhatWasSaidAndChangedInEachStepIsShown(t *testing.T) {
 		{args: "diff --json " + id, says: `"diff":" one.go | 1 +`},
 		{args: "diff --from 1 " + id, says: "state\n  - \"received\"\n  + \"fixing_issues\"\n", not: "+package sum\n"},
 		{args: "diff --from 1 " + id, says: "+package sum // two.go"},
+		{args: "diff --from 1 " + id, says: "artifacts\n  + name: \"", not: "[{"},
 		{args: "diff --from 1 --to 2 " + id, says: "from commit 1 to 2\n", not: "code from"},
 		{args: "diff --from 1 --json " + id, says: `"fields":[{"field":"artifacts","before":[],"after":[{`},
 		{args: "diff --to 2 " + id, code: 2, says: "want --from SEQ"},

@@ -5,16 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"runtime"
 	"slices"
-	"strings"
-	"sync"
 	"time"
 
 	store "github.com/signalbox/signalbox/pkg/engine/eventstore/jetstream"
 	"github.com/signalbox/signalbox/pkg/engine/whatif"
-	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 	"github.com/signalbox/signalbox/services/signalbox/view"
@@ -54,7 +50,7 @@ func (c whatifCommand) Run(ctx context.Context, env *term.Env) error {
 		if err != nil {
 			return err
 		}
-		again := whatif.Start(runtime.GOMAXPROCS(0), change.alter, known.find)
+		again := whatif.Start(runtime.GOMAXPROCS(0), change.Alter, known.find)
 		err = log.Read(ctx, 1, func(m store.Message) error {
 			commit, err := m.Commit()
 			if err == nil && (c.Instance == "" || commit.Instance == c.Instance) {
@@ -67,7 +63,7 @@ func (c whatifCommand) Run(ctx context.Context, env *term.Env) error {
 			cases = slices.DeleteFunc(cases, func(one whatif.Case) bool { return one.Opened.Before(start.Add(-c.Since)) })
 		}
 		if err = errors.Join(err, known.err); err == nil {
-			err = cmp.Or(c.found(cases), change.unused())
+			err = cmp.Or(c.found(cases), unused(change))
 		}
 		if err != nil {
 			return err
@@ -84,87 +80,25 @@ func (c whatifCommand) found(cases []whatif.Case) error {
 	return fmt.Errorf("the log has no instance %s", c.Instance)
 }
 
-// change is the other rules. It remembers which policies a lifecycle of the log has.
-type change struct {
-	policy     map[string]string
-	definition *workflow.Definition // nil: only values of policy
-
-	mu   sync.Mutex
-	used map[string]bool
-	has  map[string]bool // policies of the lifecycles of the log
-	last error           // why no definition took the values
-}
-
 // change reads the flags.
-func (c whatifCommand) change() (*change, error) {
-	changed := &change{policy: c.Policy, used: map[string]bool{}, has: map[string]bool{}}
+func (c whatifCommand) change() (*whatif.Change, error) {
 	if c.Definition == "" {
 		if len(c.Policy) == 0 {
 			return nil, service.Usagef("name other rules: --policy NAME=VALUE, or --definition FILE")
 		}
-		return changed, nil
+		return whatif.NewChange(c.Policy, nil)
 	}
 	def, err := (sources{}).load(c.Definition)
-	if err == nil && len(c.Policy) > 0 {
-		def, err = changed.with(def)
-	}
-	changed.definition = def
-	return changed, err
-}
-
-// alter is a whatif.Alter.
-func (c *change) alter(recorded *workflow.Definition) (*workflow.Definition, error) {
-	switch {
-	case c.definition == nil:
-		return c.with(recorded)
-	case c.definition.Name == recorded.Name:
-		return c.definition, nil
-	}
-	return recorded, nil
-}
-
-// with returns the definition with those values of policy that it has.
-func (c *change) with(def *workflow.Definition) (*workflow.Definition, error) {
-	values := map[string]any{}
-	for name, value := range c.policy {
-		if _, has := def.Policy[name]; has {
-			values[name] = value
-		}
-	}
-	other, err := def.WithPolicy(values)
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if err != nil {
-		c.last = err
+		return nil, err
 	}
-	for name := range values {
-		c.used[name] = true
-	}
-	for name := range def.Policy {
-		c.has[name] = true
-	}
-	return other, err
+	return whatif.NewChange(c.Policy, def)
 }
 
-// unused returns an error of values that fit no definition, and of policies that no lifecycle
-// of the log has.
-func (c *change) unused() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.last != nil {
-		return service.Usagef("%v", c.last)
-	}
-	var names []string
-	for _, name := range slices.Sorted(maps.Keys(c.policy)) {
-		if !c.used[name] {
-			if near := workflow.Nearest(name, slices.Sorted(maps.Keys(c.has))); near != "" {
-				name += " (did you mean " + near + "?)"
-			}
-			names = append(names, name)
-		}
-	}
-	if len(names) > 0 {
-		return service.Usagef("no lifecycle of the log has the policy %s; signalbox definition show NAME lists those of a lifecycle", strings.Join(names, ", "))
+// unused returns the values that fit no lifecycle as a mistake in the flags.
+func unused(change *whatif.Change) error {
+	if err := change.Unused(); err != nil {
+		return service.Usagef("%w", err)
 	}
 	return nil
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/wire"
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
@@ -19,10 +21,16 @@ type Decision struct {
 	Actor    string    `json:"actor"`
 	Command  string    `json:"command"` // the kind of command that the commit carried out
 	State    string    `json:"state"`   // before it
+	Result   string    `json:"result"`  // the status of the result that was reported, with its confidence; empty: none was
+	Cites    []string  `json:"cites"`   // the evidence that the decision is based on
+	Refused  []string  `json:"refused"` // statements, proposals and moves that were refused
 	Tried    []Tried   `json:"tried"`   // guards that were evaluated, in their order
 	Events   []Event   `json:"events"`
 	// Otherwise says how this version decides the commit, if that is not as the record has it.
 	Otherwise string `json:"otherwise,omitempty"`
+	// Then is why the instance did not move on after it, and Help what would have moved it.
+	Then string   `json:"then"`
+	Help []string `json:"help"`
 }
 
 // Tried is a guard that was evaluated.
@@ -37,10 +45,39 @@ type Tried struct {
 	Values map[string]any `json:"values,omitempty"`
 }
 
-// NewDecision returns the decision of a commit. in is the instance before it, events are those
-// that this version decides.
-func NewDecision(in instance.Instance, c instance.Commit, tried []instance.Tried, events []instance.Event, err error) Decision {
-	d := Decision{Instance: in.ID, Seq: c.Seq, Time: c.At, Actor: c.Actor, State: in.State, Events: Events(in.ID, in.State, c), Tried: []Tried{}}
+// Decided returns the decision of a commit under its definition. in is the instance before it.
+func Decided(env *term.Env, def *workflow.Definition, in instance.Instance, c instance.Commit) Decision {
+	tried, events, err := instance.Trace(def, in, c)
+	d := newDecision(in, c, tried, events, err)
+	then := *env
+	then.Now = func() time.Time { return c.At } // durations count up to then
+	after := instance.Evolve(in, c)
+	e := Explain(&then, def, Of(wire.FullView(after)))
+	d.Then, d.Help = e.Why, e.Help
+	for i, name := range d.Cites {
+		for _, ev := range after.Evidence {
+			if ev.Name == name {
+				d.Cites[i] = fmt.Sprintf("%s on %s%s: %s, %d passed, %d failed", name, short(ev.Commit), madeBy(ev), ev.EffectiveVerdict(), ev.Passed, len(ev.Failed))
+			}
+		}
+	}
+	return d
+}
+
+// newDecision returns the decision of a commit, of which this version decides the events.
+func newDecision(in instance.Instance, c instance.Commit, tried []instance.Tried, events []instance.Event, err error) Decision {
+	d := Decision{Instance: in.ID, Seq: c.Seq, Time: c.At, Actor: c.Actor, State: in.State, Events: Events(in.ID, in.State, c), Tried: []Tried{},
+		Cites: []string{}, Refused: []string{}, Help: []string{}}
+	for _, e := range d.Events {
+		switch e.Event {
+		case "reported":
+			d.Result = fmt.Sprintf("%s, confidence %g", e.Result.Status, e.Result.ConfidenceScore)
+		case "moved":
+			d.Cites = append(d.Cites, e.Cites...)
+		case "statement_refused", "proposal_refused", "gate_refused":
+			d.Refused = append(d.Refused, e.Reason)
+		}
+	}
 	if cmd, ok := instance.Recorded(in, c); ok {
 		d.Command = strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", cmd.Do), "instance."))
 	}
@@ -80,6 +117,7 @@ func (d Decision) Print(env *term.Env) error {
 	p := page{env}
 	p.field("command", d.Command+" of "+d.Actor)
 	p.field("before", d.State)
+	p.field("result", d.Result)
 	for i, t := range d.Tried {
 		name := ""
 		if i == 0 {
@@ -90,6 +128,8 @@ func (d Decision) Print(env *term.Env) error {
 	if len(d.Tried) == 0 {
 		p.field("tried", "no guard: the command alone decides")
 	}
+	p.field("cites", strings.Join(d.Cites, "\n"))
+	p.field("refused", strings.Join(d.Refused, "\n"))
 	for i, e := range d.Events {
 		name := ""
 		if i == 0 {
@@ -102,6 +142,8 @@ func (d Decision) Print(env *term.Env) error {
 		p.field(name, text)
 	}
 	p.field("but", d.Otherwise)
+	p.field("then", d.Then)
+	p.field("moved by", strings.Join(d.Help, "\n"))
 	return nil
 }
 

@@ -66,7 +66,7 @@ func (w WhatIf) Print(env *term.Env) error {
 	p.field("decided", fmt.Sprintf("%d commits of %s, in %s", w.Commits, Count(w.Instances, "instance"), term.Duration(time.Duration(w.Seconds*float64(time.Second)))))
 	p.field("same", fmt.Sprintf("%d of %d go where they went", w.Same, w.Instances))
 	if n := w.Instances - w.Same - w.Unknown; n > 0 {
-		p.field("elsewhere", fmt.Sprintf("%d: %s", n, w.differences()))
+		p.field("elsewhere", fmt.Sprintf("%d: %s", n, w.Differences()))
 	}
 	if w.Unknown > 0 {
 		p.field("unknown", Count(w.Unknown, "instance"))
@@ -81,7 +81,7 @@ func (w WhatIf) Print(env *term.Env) error {
 			t.Row(c.Instance, c.Seq, "", "unknown: "+c.Unknown, "")
 			continue
 		}
-		t.Row(c.Instance, c.Seq, landed(c.Recorded), landed(c.Instead), tail(c))
+		t.Row(c.Instance, c.Seq, Landed(c.Recorded), Landed(c.Instead), Tail(c))
 	}
 	if err := t.Print(); err != nil {
 		return err
@@ -92,8 +92,8 @@ func (w WhatIf) Print(env *term.Env) error {
 	return nil
 }
 
-// differences says how many instances would have gone where.
-func (w WhatIf) differences() string {
+// Differences says how many instances would have gone where.
+func (w WhatIf) Differences() string {
 	var parts []string
 	add := func(n int, text string) {
 		if n > 0 {
@@ -118,8 +118,8 @@ func sortedStates(ends map[string]int) []string {
 	return all
 }
 
-// landed is a landing in a few words.
-func landed(l whatif.Landing) string {
+// Landed is a landing in a few words.
+func Landed(l whatif.Landing) string {
 	text := l.State
 	switch l.Then {
 	case whatif.Ends:
@@ -137,8 +137,8 @@ func landed(l whatif.Landing) string {
 	return text
 }
 
-// tail says what followed in the record.
-func tail(c whatif.Case) string {
+// Tail says what followed in the record.
+func Tail(c whatif.Case) string {
 	parts := []string{Count(c.Tail.Moves, "move"), Count(c.Tail.Steps, "step")}
 	if c.Tail.Questions > 0 {
 		parts = append(parts, Count(c.Tail.Questions, "question"))

@@ -56,17 +56,15 @@
       const waited = document.title;
       document.title = page.title;
       main.dataset.seq = fresh.dataset.seq;
-      let last = null;
+      let last = null, before = null; // the part before this one, here and in the fresh page
       for (const now of page.querySelectorAll('[data-live]')) {
         const old = document.getElementById(now.id);
-        if (!old) {
-          if (last && last.parentNode === main) { last.after(now); last = now; }
-          continue;
-        }
-        if (old.isEqualNode(now) || writes(old)) { last = old; continue; }
         const copy = document.importNode(now, true);
-        swap(old, copy);
-        last = copy;
+        if (!old && last && before.parentNode === now.parentNode) { last.after(copy); last = copy; }
+        else if (old && (old.isEqualNode(now) || writes(old))) last = old;
+        else if (old) { swap(old, copy); last = copy; }
+        else continue;
+        before = now;
       }
       for (const old of main.querySelectorAll('[data-live]')) if (!page.getElementById(old.id) && !writes(old)) old.remove();
       const stale = page.getElementById('stale'), shown = document.getElementById('stale');
@@ -79,6 +77,16 @@
       if (again) { again = false; refresh(); }
     }
   };
+
+  // The slider shows the page of another commit, and its address.
+  const slider = document.getElementById('seq');
+  slider?.addEventListener('input', () => {
+    const to = new URL(location.href);
+    to.search = slider.value === slider.max ? '' : '?seq=' + slider.value;
+    to.hash = '';
+    history.replaceState(null, '', to);
+    refresh();
+  });
 
   const shut = () => { if (source) source.close(); source = undefined; };
   const open = () => {
