@@ -65,7 +65,7 @@ func TestPeopleWorkWithTheConsoleInABrowser(t *testing.T) {
 	b.Go("/whatif?policy=tries%3D9")
 	b.Shows("none has the policy tries")
 	b.Go("/whatif?lifecycle=asking")
-	b.Shows("1 of 1 instance would have gone where they went")
+	b.Shows("1 of 1 go where they went")
 
 	b.Go("/")
 	b.Wait(live)
