@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/engine/whatif"
@@ -20,7 +19,6 @@ import (
 const (
 	maxAgain     = 500              // instances that are decided again
 	againIn      = 20 * time.Second // time that it may take
-	againAtOnce  = 4                // histories that are read at a time
 	againDefault = 30               // days
 )
 
@@ -75,7 +73,7 @@ func (c *Console) whatIf(w http.ResponseWriter, r *http.Request, s *session) {
 			p.Wrong = sentence(err)
 		}
 	}
-	p.frame = c.frame(s, "What if", "whatif")
+	p.frame = c.frame(s, "Other rules", "whatif")
 	p.Live, p.Waiting = false, c.cache.waiting()
 	c.pages.show(w, http.StatusOK, "whatif", p)
 }
@@ -128,40 +126,24 @@ func (c *Console) again(ctx context.Context, p *whatIfPage) error {
 	return nil
 }
 
-// decideAgain returns the cases of those instances whose history could be read in time, in the order of
-// their names. One viewer at a time has it done.
+// decideAgain returns the cases of those instances whose history could be read in time. One viewer at a
+// time has it done.
 func (c *Console) decideAgain(ctx context.Context, ids []string, change *whatif.Change) (cases []whatif.Case, err error) {
 	c.deciding.Lock()
 	defer c.deciding.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, againIn)
 	defer cancel()
-	var mu sync.Mutex
-	var running sync.WaitGroup
-	next := make(chan string)
-	for range againAtOnce {
-		running.Go(func() {
-			for id := range next {
-				one, failed := c.decideOne(ctx, id, change)
-				mu.Lock()
-				if failed == nil {
-					cases = append(cases, one)
-				} else if ctx.Err() == nil {
-					err = cmp.Or(err, failed)
-				}
-				mu.Unlock()
-			}
-		})
-	}
 	for _, id := range ids {
-		select {
-		case next <- id:
-		case <-ctx.Done():
+		one, err := c.decideOne(ctx, id, change)
+		switch {
+		case ctx.Err() != nil:
+			return cases, nil
+		case err != nil:
+			return nil, err
 		}
+		cases = append(cases, one)
 	}
-	close(next)
-	running.Wait()
-	slices.SortFunc(cases, func(a, b whatif.Case) int { return cmp.Compare(a.Instance, b.Instance) })
-	return cases, err
+	return cases, nil
 }
 
 // decideOne decides the history of one instance again.

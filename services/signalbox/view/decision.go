@@ -64,7 +64,7 @@ func Decided(env *term.Env, def *workflow.Definition, in instance.Instance, c in
 	return d
 }
 
-// newDecision returns the decision of a commit, of which this version decides the events.
+// newDecision returns the decision of a commit. events are those that this version decides.
 func newDecision(in instance.Instance, c instance.Commit, tried []instance.Tried, events []instance.Event, err error) Decision {
 	d := Decision{Instance: in.ID, Seq: c.Seq, Time: c.At, Actor: c.Actor, State: in.State, Events: Events(in.ID, in.State, c), Tried: []Tried{},
 		Cites: []string{}, Refused: []string{}, Help: []string{}}
