@@ -66,6 +66,10 @@ func TestPeopleWorkWithTheConsoleInABrowser(t *testing.T) {
 	b.Shows("none has the policy tries")
 	b.Go("/whatif?lifecycle=asking")
 	b.Shows("1 of 1 go where they went")
+	b.Go("/whatif?policy=quick%3Dtrue")
+	b.Shows("1 elsewhere: 1 to their end in done")
+	b.Run("document.querySelector('td a').click()")
+	b.Wait("location.search.startsWith('?seq=') && document.querySelector('#now dd code').innerText === 'building'")
 
 	b.Go("/")
 	b.Wait(live)

@@ -31,13 +31,14 @@ import (
 const asking = `workflow: asking
 version: 1
 initial: waiting
+policy: {quick: false}
 states:
   waiting:
     about: People say which.
     timeout: 24h
-    next: [building]
+    next: [building, done]
     on:
-      commented: building
+      commented: [{when: policy.quick, to: done}, {to: building}]
       approved: building
   building:
     about: It is built.
