@@ -162,6 +162,9 @@ func (d Demo) Show(ctx context.Context, dir, commit, chromium string, runner Run
 	} else if d.Port != 0 {
 		if s.Picture = readPicture(root); s.Picture == nil {
 			s.NoPicture = "Chromium made no picture of " + d.Page
+			if res.Mode == sandbox.Landlock {
+				s.NoPicture += "; it needs the sandbox bwrap, and this is landlock"
+			}
 		}
 	}
 	return s, nil
