@@ -86,7 +86,12 @@ func (c auditCommand) auditLog(ctx context.Context, env *term.Env, at logSource)
 	if c.Decisions {
 		e.decideAgain(known)
 	}
-	err = log.Read(ctx, 1, e.check)
+	shown := showProgress(env, "checked", log.Last)
+	err = log.Read(ctx, 1, func(m store.Message) error {
+		shown.at(m.Seq)
+		return e.check(m)
+	})
+	shown.end()
 	e.endAgain()
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/signalbox/signalbox/pkg/engine/eventstore"
 	"github.com/signalbox/signalbox/pkg/engine/eventstore/backup"
@@ -17,6 +18,7 @@ type backupCommand struct {
 	logFlags
 	Dir    string `arg:"" name:"dir" type:"path" help:"The backup; it is made if there is none."`
 	Stream string `name:"stream" env:"-" placeholder:"NAME" help:"Back up this mirror of the log instead."`
+	Seal   string `name:"seal" env:"-" type:"existingfile" placeholder:"FILE" help:"Keep this seal of the log in the backup. The log has to fit it."`
 	Verify bool   `name:"verify" env:"-" help:"Only check the backup that is there, without any server."`
 }
 
@@ -44,7 +46,13 @@ func (c backupCommand) Run(ctx context.Context, env *term.Env) error {
 		if err != nil {
 			return fmt.Errorf("the log at %s: %w", at.at, err)
 		}
-		made, err := backup.Take(ctx, at.js, log, c.Dir, env.Now())
+		var seal []byte
+		if c.Seal != "" {
+			if seal, err = os.ReadFile(c.Seal); err != nil {
+				return err
+			}
+		}
+		made, err := backup.Take(ctx, at.js, log, c.Dir, seal, env.Now())
 		if errors.Is(err, eventstore.ErrCorrupt) {
 			return fmt.Errorf("%w; nothing was added to the backup, and `signalbox audit` shows more", err)
 		}

@@ -68,6 +68,8 @@ type grammar struct {
 	Backup  backupCommand  `cmd:"" group:"The log" help:"Write the log, and what goes with it, to a directory, or add to it what came since."`
 	Restore restoreCommand `cmd:"" group:"The log" help:"Make the log, and what goes with it, from a backup."`
 
+	Erase eraseCommand `cmd:"" group:"The log" help:"Write a backup again without the texts of a person or of an instance."`
+
 	Definition definitionCommand `cmd:"" group:"Lifecycles" help:"Lifecycles as data: list, show, export, verify, draw and compare them."`
 
 	Configuration configGroup `cmd:"" name:"config" group:"Lifecycles" help:"The configuration of a repository, .signalbox/config.yaml."`
@@ -152,6 +154,7 @@ func examples() map[string][]string {
 		"config check":       {"config check .signalbox/config.yaml", "config check .signalbox/config.yaml --workflow issue --repo-workflow story"},
 		"backup":             {"backup ./backup", "backup ./backup --data .signalbox"},
 		"restore":            {"restore ./backup", "restore ./backup --data .signalbox"},
+		"erase":              {"erase ./backup ./erased --person octocat --seal-key seal.key", "erase ./backup ./erased --instance acme/widgets/42 --seal-key seal.key"},
 		"definition ls":      {"definition ls", "definition ls --workflow-dir ./lifecycles", "definition ls --running"},
 		"definition show":    {"definition show issue", "definition show ./mine.yaml"},
 		"definition export":  {"definition export issue", "definition export ./mine.yaml"},

@@ -51,13 +51,16 @@ func (c whatifCommand) Run(ctx context.Context, env *term.Env) error {
 			return err
 		}
 		again := whatif.Start(runtime.GOMAXPROCS(0), change.Alter, known.find)
+		shown := showProgress(env, "decided", log.Last)
 		err = log.Read(ctx, 1, func(m store.Message) error {
+			shown.at(m.Seq)
 			commit, err := m.Commit()
 			if err == nil && (c.Instance == "" || commit.Instance == c.Instance) {
 				again.Add(commit)
 			}
 			return nil // audit names the messages that are no commits
 		})
+		shown.end()
 		cases := again.End()
 		if c.Since > 0 {
 			cases = slices.DeleteFunc(cases, func(one whatif.Case) bool { return one.Opened.Before(start.Add(-c.Since)) })

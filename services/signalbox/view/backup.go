@@ -19,6 +19,7 @@ type Backup struct {
 	Objects     int       `json:"objects"`
 	Bytes       int64     `json:"bytes"`
 	Head        string    `json:"head"` // SHA-256 of the chains of all commits
+	Seal        *Seal     `json:"seal,omitempty"`
 	Says        string    `json:"says"`
 }
 
@@ -38,6 +39,9 @@ func Kept(env *term.Env, dir string, m backup.Manifest, says string) error {
 			b.Definitions = k.Keys
 		}
 	}
+	if m.Seal != nil {
+		b.Seal = &Seal{Seq: m.Seal.Seq, Key: m.Seal.Key}
+	}
 	if env.JSON {
 		return env.Print(b)
 	}
@@ -47,6 +51,9 @@ func Kept(env *term.Env, dir string, m backup.Manifest, says string) error {
 	p.field("has", fmt.Sprintf("%s in %s, %s, %s, %d bytes", Count(int(b.Commits), "commit"), Count(b.Chunks, "chunk"),
 		Count(b.Definitions, "definition"), Count(b.Objects, "object"), b.Bytes))
 	p.field("head", b.Head)
+	if b.Seal != nil {
+		p.field("seal", fmt.Sprintf("up to %d, by %s", b.Seal.Seq, b.Seal.Key))
+	}
 	p.field("result", says)
 	return nil
 }

@@ -5,6 +5,7 @@
 //	log/FIRST-LAST.jsonl.gz  the log's messages as they are, one a line
 //	bucket/NAME.jsonl.gz     key-value buckets: lifecycles by hash, cursors of the gateway
 //	object/SHA256            objects: git bundles, output of brains
+//	seal/SEQ.json            the seal of the log, if there is one
 //
 // Everything is checked where it is written, where it is read, and before a log is made
 // from it. It checks the files by their hashes, the commits by their chains.
@@ -42,7 +43,15 @@ type Manifest struct {
 	Chunks   []Chunk           `json:"chunks"`
 	Buckets  []Bucket          `json:"buckets"`
 	Objects  []Object          `json:"objects"`
-	Queues   []jetstream.Queue `json:"queues"` // as they were before the log was read
+	Queues   []jetstream.Queue `json:"queues"`         // as they were before the log was read
+	Seal     *Sealed           `json:"seal,omitempty"` // of the log; nil: none was given
+}
+
+// Sealed is the file of the seal of the log.
+type Sealed struct {
+	File
+	Seq uint64 `json:"seq"` // up to which the log was sealed
+	Key string `json:"key"` // public
 }
 
 // File is a file below the directory.

@@ -82,7 +82,7 @@ func (e *env) take(t *testing.T, dir string) (backup.Added, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return backup.Take(t.Context(), e.js, reader, dir, time.Unix(1, 0))
+	return backup.Take(t.Context(), e.js, reader, dir, nil, time.Unix(1, 0))
 }
 
 // raw is the log as it is stored, but for when that was.

@@ -218,7 +218,7 @@ func TestALogComesBackFromItsMirror(t *testing.T) {
 		}
 		reader, err := jetstream.OpenAuditReader(t.Context(), w.js, "EVENTS_MIRROR", w.mark)
 		if err == nil {
-			_, err = backup.Take(t.Context(), w.js, reader, dir, time.Unix(1, 0))
+			_, err = backup.Take(t.Context(), w.js, reader, dir, nil, time.Unix(1, 0))
 		}
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/engine/eventstore"
 	"github.com/signalbox/signalbox/pkg/engine/eventstore/jetstream"
+	"github.com/signalbox/signalbox/pkg/engine/eventstore/seal"
 )
 
 // ErrOther is a directory with something else than a backup of the log.
@@ -28,9 +29,17 @@ type Added struct {
 
 // Take writes a backup of the log that was looked at to dir, or adds to the one
 // that is there what came since. A log that is damaged is refused, and leaves
-// the backup as it was. The log goes on meanwhile: what comes later is not in it.
-func Take(ctx context.Context, js natsjs.JetStream, log *jetstream.AuditReader, dir string, now time.Time) (Added, error) {
-	m, p, err := begin(dir)
+// the backup as it was. The log goes on meanwhile: what comes later is not in it. sealed is the seal of the log, which the
+// log has to fit; empty: the backup keeps the one that it has.
+func Take(ctx context.Context, js natsjs.JetStream, log *jetstream.AuditReader, dir string, sealed []byte, now time.Time) (Added, error) {
+	p := new(progress)
+	if len(sealed) > 0 {
+		var err error
+		if p.seal.Seal, err = seal.Parse(sealed, ""); err != nil {
+			return Added{}, fmt.Errorf("the seal: %w", err)
+		}
+	}
+	m, p, err := begin(dir, p)
 	if err != nil {
 		return Added{}, err
 	}
@@ -48,19 +57,37 @@ func Take(ctx context.Context, js natsjs.JetStream, log *jetstream.AuditReader, 
 	if err := m.commits(ctx, log, p, dir); err != nil {
 		return added, err
 	}
+	if err := p.seal.End(); err != nil {
+		return added, fmt.Errorf("%w: %w", eventstore.ErrCorrupt, err)
+	}
 	if m.Buckets, err = buckets(ctx, js, dir); err != nil {
 		return added, err
 	}
 	if m.Objects, added.Objects, err = objects(ctx, js, dir, m.Objects); err != nil {
 		return added, err
 	}
+	if len(sealed) > 0 {
+		if err := m.keepSeal(dir, p.seal.Seal, sealed); err != nil {
+			return added, err
+		}
+	}
 	added.Manifest = m
 	return added, m.save(dir)
 }
 
+// keepSeal writes the seal to the backup.
+func (m *Manifest) keepSeal(dir string, s seal.Seal, text []byte) error {
+	f, err := write(dir, fmt.Sprintf("seal/%d.json", s.Seq), func(f *os.File) error {
+		_, err := f.Write(text)
+		return err
+	})
+	m.Seal = &Sealed{f, s.Seq, s.Key}
+	return err
+}
+
 // begin reads the backup that is in dir, if one is, and checks all of it.
-func begin(dir string) (Manifest, *progress, error) {
-	m, p, err := verify(dir)
+func begin(dir string, p *progress) (Manifest, *progress, error) {
+	m, p, err := verify(dir, p)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return m, p, err
 	}
@@ -69,11 +96,11 @@ func begin(dir string) (Manifest, *progress, error) {
 		return m, p, err
 	}
 	for _, f := range there {
-		if n := f.Name(); n != "log" && n != "bucket" && n != "object" { // left by a backup that did not end
+		if n := f.Name(); n != "log" && n != "bucket" && n != "object" && n != "seal" { // left by a backup that did not end
 			return m, p, fmt.Errorf("%w: %s has no %s, and there is %s", ErrOther, dir, manifestFile, n)
 		}
 	}
-	return Manifest{}, new(progress), os.MkdirAll(dir, 0o700)
+	return Manifest{}, p, os.MkdirAll(dir, 0o700)
 }
 
 // fits returns why the log does not go on where the backup ends.

@@ -4,10 +4,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/signalbox/signalbox/pkg/engine/eventstore"
 	"github.com/signalbox/signalbox/pkg/engine/eventstore/jetstream"
+	"github.com/signalbox/signalbox/pkg/engine/eventstore/seal"
 )
 
 // progress is what is known of a log as it is read from its beginning.
@@ -17,6 +20,7 @@ type progress struct {
 	head    [sha256.Size]byte
 	newest  eventstore.Commit
 	foreign int // messages that are no commits: they go with the log, at their sequences
+	seal    seal.Follower
 }
 
 // add checks the next message of the log. One that is no commit is set aside.
@@ -33,6 +37,7 @@ func (p *progress) add(m jetstream.Message) error {
 	} else if err := p.chains.Add(c); err != nil {
 		return err
 	}
+	p.seal.Add(m.Seq, c, true, m.Subject, m.Data)
 	p.head = sha256.Sum256(append(p.head[:], c.Chain...))
 	p.next, p.newest = m.Seq, c
 	return nil
@@ -45,12 +50,23 @@ func (p *progress) hash() string { return hex.EncodeToString(p.head[:]) }
 // instance's chain, all of them against the head hash. It needs no server. The
 // error is ErrDamaged, or eventstore.ErrCorrupt, and names the file.
 func Verify(dir string) (Manifest, error) {
-	m, _, err := verify(dir)
+	m, p, err := verify(dir, new(progress))
+	if err == nil {
+		err = p.sealed()
+	}
 	return m, err
 }
 
-func verify(dir string) (Manifest, *progress, error) {
-	p := new(progress)
+// sealed returns an error if the log, as it was read, is not the one of its seal.
+func (p *progress) sealed() error {
+	if err := p.seal.End(); err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return nil
+}
+
+// verify checks all but the seal, which p may have: the log may go on behind the backup.
+func verify(dir string, p *progress) (Manifest, *progress, error) {
 	m, err := Load(dir)
 	if err != nil {
 		return m, p, err
@@ -64,6 +80,9 @@ func verify(dir string) (Manifest, *progress, error) {
 		if err := f.check(dir); err != nil {
 			return m, p, err
 		}
+	}
+	if err := m.openSeal(dir, p); err != nil {
+		return m, p, err
 	}
 	for i, c := range m.Chunks {
 		if c.First != p.next+1 {
@@ -80,6 +99,22 @@ func verify(dir string) (Manifest, *progress, error) {
 	return m, p, nil
 }
 
+// openSeal reads the seal of the log, if the backup has one and none was given. The key is the one that the seal names: whose it is, the
+// operator knows.
+func (m Manifest) openSeal(dir string, p *progress) error {
+	if m.Seal == nil || p.seal.Seal.Seq > 0 {
+		return nil
+	}
+	text, err := os.ReadFile(filepath.Join(dir, m.Seal.Path))
+	if err == nil {
+		p.seal.Seal, err = seal.Parse(text, "")
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %s: %w", ErrDamaged, m.Seal.Path, err)
+	}
+	return nil
+}
+
 func (m Manifest) files() []File {
 	var all []File
 	for _, c := range m.Chunks {
@@ -90,6 +125,9 @@ func (m Manifest) files() []File {
 	}
 	for _, o := range m.Objects {
 		all = append(all, o.File)
+	}
+	if m.Seal != nil {
+		all = append(all, m.Seal.File)
 	}
 	return all
 }
