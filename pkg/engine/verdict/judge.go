@@ -294,7 +294,34 @@ func (j judge) ways(out *Judgement, failing []string) {
 	case len(fails) == 0 && len(failing) > 0 && len(lost) == 0:
 		out.Question = fmt.Sprintf("The tests pass only with the change to %s, which decides how they are run. With these files as on the base: %s. "+
 			"With all files of the change: %s. Is this change to the tests right?", list(j.Aside), w.Aside, w.Changed)
+	case len(fails) == 0 && len(failing) == 0:
+		gone, skipped := j.removed(as)
+		out.Gone, out.NewlySkipped = NamesOf(slices.Concat(out.Gone.Names, gone)), NamesOf(slices.Concat(out.NewlySkipped.Names, skipped))
+		if names := slices.Concat(gone, skipped); len(names) > 0 {
+			w.OK, w.Changed = false, list(names)+" not run"
+			out.Findings = append(out.Findings, fmt.Sprintf("%s %s with %s as before, and with the change to it %s not run", list(names),
+				verb(len(names), "passes", "pass"), list(j.Aside), verb(len(names), "is", "are")))
+		}
 	}
+}
+
+// removed returns the tests that pass with the files that judge as they were, and are not run or
+// skipped with all files of the change. A test whose name is another one in each run is none of
+// them: the base has to have the name, with the test files added.
+func (j judge) removed(as judge) (gone, skipped []string) {
+	for _, name := range slices.Sorted(maps.Keys(j.change.tests)) {
+		_, base := j.base.tests[name]
+		_, proof := j.proof.tests[name]
+		if h := as.change.of(name); !base && !proof || name == j.whole || j.change.of(name).pass == 0 || j.accepted[name] != "" || j.accepted[lastWord(name)] != "" {
+			continue
+		} else if h.pass+h.fail+h.skip == 0 {
+			gone = append(gone, name)
+		} else if h.pass+h.fail == 0 {
+			skipped = append(skipped, name)
+		}
+	}
+	before := judge{Input: j.Input, base: j.change, change: as.change, whole: j.whole}
+	return before.rename(&Judgement{}, gone), skipped
 }
 
 // ending is how the runs of a place ended, in words.

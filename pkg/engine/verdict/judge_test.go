@@ -220,6 +220,42 @@ func TestFilesThatJudgeAreTestedBothWays(t *testing.T) {
 	}
 }
 
+func TestATestThatTheChangeRemovesIsMissed(t *testing.T) {
+	tests := map[string]struct {
+		base, proof, aside, changed verdict.Run
+		accepted                    []verdict.Accepted
+		gone, skipped               []string
+	}{
+		"a test of the base":       {run("A:pass B:pass"), run("A:pass B:pass"), run("A:pass B:pass"), run("A:pass"), nil, []string{"B"}, nil},
+		"and another in its place": {run("A:pass B:pass"), run("A:pass B:pass"), run("A:pass B:pass"), run("A:pass Quux:pass"), nil, []string{"B"}, nil},
+		"a test of the tester":     {run("A:pass"), run("A:pass B:fail"), run("A:pass B:pass"), run("A:pass"), nil, []string{"B"}, nil},
+		"a test that it skips":     {run("A:pass B:pass"), run("A:pass B:pass"), run("A:pass B:pass"), run("A:pass B:skip"), nil, nil, []string{"B"}},
+		"with another name": {run("A:pass TestNilIsEqual:pass"), run("A:pass TestNilIsEqual:pass"), run("A:pass TestNilIsEqual:pass"),
+			run("A:pass TestNilIsNotEqual:pass"), nil, nil, nil},
+		"a name that each run makes": {run("A:pass B@1:pass"), run("A:pass B@2:pass"), run("A:pass B@3:pass"), run("A:pass B@4:pass"), nil, nil, nil},
+		"accepted by a person":       {run("A:pass B:pass"), run("A:pass B:pass"), run("A:pass B:pass"), run("A:pass"), []verdict.Accepted{{Name: "B", By: "ann"}}, nil, nil},
+	}
+	for name, c := range tests {
+		t.Run(name, func(t *testing.T) {
+			j, r := verdict.Judge(verdict.Input{Aside: []string{"a_test.go"}, Written: []verdict.Written{{File: "a_test.go", By: "tester"}}, Accepted: c.accepted,
+				OnBase: []verdict.Run{c.base}, OnProof: []verdict.Run{c.proof}, OnChange: []verdict.Run{c.aside}, AsChanged: &c.changed})
+			missed := len(c.gone)+len(c.skipped) > 0
+			if r.OK == missed || j.Ways.OK == missed || !slices.Equal(j.Gone.Names, c.gone) || !slices.Equal(j.NewlySkipped.Names, c.skipped) || missed && !strings.Contains(r.Why, "B") {
+				t.Errorf("%+v: gone %v, skipped %v, %+v", r, j.Gone.Names, j.NewlySkipped.Names, j.Ways)
+			}
+		})
+	}
+}
+
+func TestTheDevelopersOwnTestIsNamedAsNoProof(t *testing.T) {
+	as := run("A:pass B:pass")
+	j, r := verdict.Judge(verdict.Input{Aside: []string{"a_test.go"}, OnBase: []verdict.Run{run("A:pass")}, OnChange: []verdict.Run{run("A:pass")}, AsChanged: &as})
+	const want = "all tests that ran passed before the change as well; B, of the role that wrote the code, is no proof"
+	if !r.OK || j.Shown || j.Unproven != want {
+		t.Errorf("%+v: %q, want %q", r, j.Unproven, want)
+	}
+}
+
 func TestATestThatAssertsWhatTheReportCallsWrongIsAskedAbout(t *testing.T) {
 	in := verdict.Input{Wrong: "Helo", Wanted: "Hello", OnBase: []verdict.Run{run("A:pass")}, OnChange: []verdict.Run{run("A:fail")}}
 	if j, r := verdict.Judge(in); r.OK || !strings.Contains(j.Question, "A passed before the change and asserts \"Helo\"") {

@@ -32,7 +32,27 @@ func (j judge) show(out *Judgement) {
 		out.Unproven = reasons[0]
 	default:
 		out.Unproven = "all tests that ran passed before the change as well"
+		if own := j.ownTests(); len(own) > 0 {
+			out.Unproven += "; " + list(own) + ", of the role that wrote the code, " + verb(len(own), "is", "are") + " no proof"
+		}
 	}
+}
+
+// ownTests lists the tests that only the files which were set aside have: those of the role
+// that wrote the code.
+func (j judge) ownTests() []string {
+	if j.AsChanged == nil {
+		return nil
+	}
+	var own []string
+	for name, h := range at(j.whole, []Run{*j.AsChanged}, false).tests {
+		_, base := j.base.tests[name]
+		if _, aside := j.change.tests[name]; h.pass > 0 && !base && !aside && name != j.whole {
+			own = append(own, name)
+		}
+	}
+	slices.Sort(own)
+	return own
 }
 
 // reasons lists the reasons for which nothing can be shown that are of no single test.
