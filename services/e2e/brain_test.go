@@ -44,7 +44,7 @@ func TestAMisbehavingBrainFailsClearly(t *testing.T) {
 	}{
 		"it crashes":        {says: "SIGSEGV", end: "people"},
 		"it hangs":          {says: "sh was stopped after printing nothing for 4s (idle time limit); it printed nothing", end: "people"},
-		"it chatters":       {says: "sh was stopped after 15s (wall time limit); its last output:\nstill at it", end: "people"},
+		"it chatters":       {says: "sh was stopped after 15s (wall time limit); its last line: still at it", end: "people"},
 		"it lazes":          {says: "developer reports success and left no change", end: "failed"},
 		"it babbles":        {end: "completed"}, // its change is taken
 		"it links":          {says: "answer.txt in commit …: symbolic link leads out of the tree, to /etc/passwd (link)", end: "completed"},

@@ -255,7 +255,7 @@ func TestAChangeThatNeedsItsOwnJudgeIsOneQuestion(t *testing.T) {
 	if r, again := ask("yes, that is right", question); again != "" || r.Status != instance.Success || !r.Evidence[0].OK {
 		t.Errorf("after a yes: %q, %+v", again, r)
 	}
-	if r, again := ask("no", question); again != "" || r.Status != instance.Failure {
+	if r, again := ask("no, leave it", question); again != "" || r.Status != instance.Failure || !strings.Contains(r.Evidence[0].Output, "ann did not accept the change of the tests: no, leave it") {
 		t.Errorf("after a no: %q, %+v", again, r)
 	}
 }

@@ -127,8 +127,7 @@ func details(g gate, j verdict.Judgement, ev instance.Evidence) string {
 			fmt.Fprintf(&b, "\nfile %s %s", idOf(g.changed[name]), name)
 		}
 	}
-	fmt.Fprintf(&b, "\non %.12s", j.Change)
-	return b.String()
+	return b.String() + onCommit(j.Change)
 }
 
 var refusing = lazyregexp.New(`(?i)^\W*(?:no|nope|never|reject(?:ed)?|refused?|wrong|deny|denied|do not|don't)\b`)
@@ -147,6 +146,31 @@ func (s step) answer(beginning string) (instance.Escalation, bool) {
 func (s step) answered(reason string) bool {
 	return slices.ContainsFunc(s.job.Escalations, func(e instance.Escalation) bool { return e.Resolved && e.Reason == printable(reason) })
 }
+
+// declined returns the evidence of a commit whose change of tests people did not accept: another
+// run would show the same. The work goes back with their answer.
+func (s step) declined(tree *workspace.Tree, plan testrun.Plan) (instance.Evidence, bool) {
+	e, answered := s.answer(asksOfTests)
+	if !answered || !refusing.MatchString(e.Resolution) || !strings.HasSuffix(e.Reason, onCommit(tree.Head)) {
+		return instance.Evidence{}, false
+	}
+	by := e.By
+	if by == "" {
+		by = "human"
+	}
+	why := by + " did not accept the change of the tests: " + e.Resolution
+	ev := instance.Evidence{Name: testrun.Name, Commit: tree.Head, Command: plan.Command(), ExitCode: 1, Output: why + "\n\n" + e.Reason,
+		Judgement: &verdict.Judgement{Kind: verdict.Code, Base: tree.Base, Change: tree.Head, Unproven: "the change of the tests was not accepted", Findings: []string{why}}}
+	for line := range strings.Lines(e.Reason) {
+		if name, ok := strings.CutPrefix(strings.TrimRight(line, "\n"), "test "); ok {
+			ev.Failed = append(ev.Failed, name)
+		}
+	}
+	return ev, true
+}
+
+// onCommit is the last line of a question about a change of tests.
+func onCommit(head string) string { return fmt.Sprintf("\non %.12s", head) }
 
 // acceptances returns the lines of a kind in the questions that people answered with no no.
 func (s step) acceptances(kind string) map[string]instance.Escalation {

@@ -93,6 +93,9 @@ func (s step) judgeTests(ctx context.Context, c comparison, plan testrun.Plan) (
 		s.job.Progress("the tests of %.10s ran already, and passed", c.tree.Head)
 		return s.settle(c.gate, ev)
 	}
+	if ev, declined := s.declined(c.tree, plan); declined {
+		return ev, nil
+	}
 	before, err := s.baseline(ctx, c.base, plan)
 	if err != nil {
 		return instance.Evidence{}, err

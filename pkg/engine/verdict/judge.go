@@ -291,8 +291,8 @@ func (j judge) ways(out *Judgement, failing []string) {
 	case len(fails) > 0 && len(failing) == 0:
 		out.Broken = NamesOf(slices.Concat(out.Broken.Names, fails))
 		out.Findings = append(out.Findings, "the change fails with all its files, and passes only with "+list(j.Aside)+" as on the base")
-	case len(fails) == 0 && len(failing) > 0 && len(lost) == 0:
-		out.Question = fmt.Sprintf("The tests pass only with the change to %s, which decides how they are run. With these files as on the base: %s. "+
+	case len(fails) == 0 && len(failing) > 0 && len(lost) == 0 && !j.removes(as):
+		out.Question = fmt.Sprintf("The tests pass only with the change to %s. With these files as before: %s. "+
 			"With all files of the change: %s. Is this change to the tests right?", list(j.Aside), w.Aside, w.Changed)
 	case len(fails) == 0 && len(failing) == 0:
 		gone, skipped := j.removed(as)
@@ -305,14 +305,21 @@ func (j judge) ways(out *Judgement, failing []string) {
 	}
 }
 
-// removed returns the tests that pass with the files that judge as they were, and are not run or
+// removes reports whether the change removes or skips tests. Then people are not asked whether it is
+// right: it goes back to the role that made it.
+func (j judge) removes(as judge) bool {
+	gone, skipped := j.removed(as)
+	return len(gone)+len(skipped) > 0
+}
+
+// removed returns the tests that run with the files that judge as they were, and are not run or
 // skipped with all files of the change. A test whose name is another one in each run is none of
 // them: the base has to have the name, with the test files added.
 func (j judge) removed(as judge) (gone, skipped []string) {
 	for _, name := range slices.Sorted(maps.Keys(j.change.tests)) {
 		_, base := j.base.tests[name]
 		_, proof := j.proof.tests[name]
-		if h := as.change.of(name); !base && !proof || name == j.whole || j.change.of(name).pass == 0 || j.accepted[name] != "" || j.accepted[lastWord(name)] != "" {
+		if h := as.change.of(name); !base && !proof || name == j.whole || j.change.of(name).pass+j.change.of(name).fail == 0 || j.accepted[name] != "" || j.accepted[lastWord(name)] != "" {
 			continue
 		} else if h.pass+h.fail+h.skip == 0 {
 			gone = append(gone, name)

@@ -247,6 +247,15 @@ func TestATestThatTheChangeRemovesIsMissed(t *testing.T) {
 	}
 }
 
+func TestAPersonIsNotAskedAboutARemovedTest(t *testing.T) {
+	as := run("A:pass")
+	in := verdict.Input{Aside: []string{"a_test.go"}, Written: []verdict.Written{{File: "a_test.go", By: "tester"}}, OnBase: []verdict.Run{run("A:pass")},
+		OnProof: []verdict.Run{run("A:pass B:fail")}, OnChange: []verdict.Run{run("A:pass B:fail")}, AsChanged: &as}
+	if j, r := verdict.Judge(in); r.OK || j.Question != "" || !slices.Contains(r.Failing, "B") {
+		t.Errorf("%+v, question %q", r, j.Question)
+	}
+}
+
 func TestTheDevelopersOwnTestIsNamedAsNoProof(t *testing.T) {
 	as := run("A:pass B:pass")
 	j, r := verdict.Judge(verdict.Input{Aside: []string{"a_test.go"}, OnBase: []verdict.Run{run("A:pass")}, OnChange: []verdict.Run{run("A:pass")}, AsChanged: &as})

@@ -90,8 +90,9 @@ type grammar struct {
 // examples has calls of each command, without the program's name. A test parses them.
 func examples() map[string][]string {
 	return map[string][]string{
-		"demo":            {"demo", "demo --data ./demo"},
-		"resolve":         {"resolve --repo . --issue bug.md", "resolve --repo . --issue bug.md --brain developer=exec:./fix.sh"},
+		"demo": {"demo", "demo --data ./demo"},
+		"resolve": {"resolve --issue bug.md --brain developer=exec:./fix.sh",
+			"resolve --repo . --issue bug.md --brain developer=exec:claude --brain tester.creating_tests=exec:claude"},
 		"pipeline run":    {"pipeline run --repo . --issue bug.md", "pipeline run --repo . --issue bug.md --brain writer=exec:./fix.sh"},
 		"pipeline check":  {"pipeline check --from left --issue 42 --base main", "pipeline check --repo . --from left --issue 42 --base main --json"},
 		"pipeline reason": {"pipeline reason left/issue-state.json", "pipeline reason left/issue-state.json --page https://ci.example.test/runs/7"},

@@ -2,10 +2,12 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"os"
 	osexec "os/exec"
 	"path/filepath"
 	"strings"
+	"unicode"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain/exec"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
@@ -92,6 +94,9 @@ func lookHere(ctx context.Context) (here, error) {
 			}
 		}
 	}
+	if module := missingModule(ctx, root, found.Tests); module != "" {
+		found.Blocks = append(found.Blocks, "python3 here has no "+module+", which runs the tests. If the dependencies do not bring it: python3 -m pip install "+module)
+	}
 	found.Setup, found.setupBy = tests.Install, tests.InstallBy
 	presets, err := exec.ReadPresets("")
 	if err != nil {
@@ -110,6 +115,20 @@ func lookHere(ctx context.Context) (here, error) {
 	}
 	found.Next = nextHere(found)
 	return found, nil
+}
+
+// missingModule returns the module of Python that runs the tests, if this machine's Python does not have it.
+func missingModule(ctx context.Context, root, tests string) string {
+	words := strings.Fields(tests)
+	if len(words) < 3 || words[0] != "python3" || words[1] != "-m" || strings.ContainsFunc(words[2], func(r rune) bool { return r != '_' && !unicode.IsLetter(r) }) {
+		return ""
+	}
+	find := osexec.CommandContext(ctx, "python3", "-I", "-c", "import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)", words[2])
+	find.Dir = root
+	if exit := new(osexec.ExitError); errors.As(find.Run(), &exit) {
+		return words[2]
+	}
+	return ""
 }
 
 // nextHere returns the command to try.

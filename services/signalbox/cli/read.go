@@ -17,6 +17,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/service/access"
 	"github.com/signalbox/signalbox/pkg/service/embedded"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+	"github.com/signalbox/signalbox/services/signalbox/resolve"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )
@@ -41,7 +42,11 @@ type reader interface {
 // read calls f with a reader for the running system or, with --data, the stopped one.
 func (r reading) read(ctx context.Context, env *term.Env, f func(context.Context, reader) error) error {
 	if r.Data == "" {
-		return r.call(ctx, env, func(ctx context.Context, s system) error { return f(ctx, s) })
+		err := r.call(ctx, env, func(ctx context.Context, s system) error { return f(ctx, s) })
+		if dir := resolve.Kept(ctx, "."); errors.Is(err, errSilent) && dir != "" {
+			return fmt.Errorf("%w The log of resolve in this repository is read with --data %s", err, term.Quote(dir))
+		}
+		return err
 	}
 	dir := filepath.Join(r.Data, "log")
 	if _, err := os.Stat(filepath.Join(dir, "jetstream")); err != nil {

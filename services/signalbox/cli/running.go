@@ -92,6 +92,9 @@ func (r running) callOn(ctx context.Context, env *term.Env, s system, f func(con
 	return err
 }
 
+// errSilent means that no NATS server answers.
+var errSilent = errors.New("nobody answers")
+
 // connect connects to NATS. The caller closes the connection. An error names the
 // servers if none accepts it in time.
 func (r running) connect(ctx context.Context, env *term.Env) (system, error) {
@@ -104,7 +107,7 @@ func (r running) connect(ctx context.Context, env *term.Env) (system, error) {
 	defer cancel()
 	nc, err := service.Connect(connecting, env.NATS, "signalbox", log)
 	if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
-		return s, fmt.Errorf("nobody answers at %s: is `signalbox up` running?", s.at)
+		return s, fmt.Errorf("%w at %s: is `signalbox up` running?", errSilent, s.at)
 	}
 	if err != nil {
 		return s, err

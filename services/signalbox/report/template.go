@@ -11,10 +11,11 @@ var (
 	prefix = lazyregexp.New(`^(?:\[[^\]]*\]:?|[\p{L}]+:)?\s*$`)
 	// label matches a line that asks for something: a heading, or a line that is wholly bold.
 	label = lazyregexp.New(`^(?:#{1,6}\s.*|\*\*[^*]+\*\*:?|__[^_]+__:?)\s*$`)
-	// question matches what templates and forms ask for.
-	question = lazyregexp.New(`(?i)^(?:describe|description\b|bug description|feature description|what (?:happened|is|went|did|do|were|version)|` +
-		`summary$|steps\b|to reproduce|how to reproduce|reproduction|expected|actual|current behaviou?r|is there an existing|is your feature|` +
-		`contact details|prerequisites|checklist|preflight|environment|version|additional context|relevant log|problem$|bug$|issue$)`)
+	// question matches what templates and forms ask for, from its beginning to its end: "Steps are skipped" is a title.
+	question = lazyregexp.New(`(?i)^(?:describe\b.*|(?:bug |feature )?description(?: of .*)?|what (?:happened|went wrong)|what (?:happened|is|went|did|do|were|version)\b.*\?|` +
+		`summary|steps(?: to .*)?|(?:how )?to reproduce(?: .*)?|reproduction(?: steps)?|(?:expected|actual|current)(?: behaviou?r| results?| output)?|` +
+		`is there an existing\b.*|is your feature\b.*|contact details|prerequisites|checklist|preflight\b.*|environment|versions?(?: info.*)?|additional context|` +
+		`relevant log\b.*|problem|bug|issue)\??$`)
 	sentence = lazyregexp.New(`[.!?](?:\s|$)`)
 	empty    = lazyregexp.New(`(?i)^(?:_?no response_?|n/?a|none|-)$`)
 	box      = lazyregexp.New(`^[-*+]\s+\[[ xX]\]`)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	"github.com/signalbox/signalbox/services/signalbox/term"
@@ -84,8 +85,11 @@ func obstacle(in *pb.Instance) string {
 	return plain(why)
 }
 
+// emphasis matches Markdown's bold text. In 1024**2 no text is bold.
+var emphasis = lazyregexp.New(`(^|[^\pL\pN*])\*\*([^\s*](?:[^*\n]*[^\s*])?)\*\*([^\pL\pN*]|$)`)
+
 // plain returns a text without Markdown emphasis, as it may be printed.
-func plain(text string) string { return term.Text(strings.ReplaceAll(text, "**", "")) }
+func plain(text string) string { return term.Text(emphasis.ReplaceAllString(text, "$1$2$3")) }
 
 // openQuestions returns the unanswered questions to people.
 func openQuestions(in *pb.Instance) []*pb.Question {

@@ -53,7 +53,11 @@ func (r *run) finish(ctx context.Context, at forge.Repository, waits bool) error
 		out.PullRequest = &PullRequest{Title: pr.Title, Body: r.exported(pr.Body), Draft: pr.Draft, Evidence: evidenceOf(in)}
 	}
 	err = errors.Join(r.handOver(ctx, &out), r.print(in, out))
+	r.n.Say("  signalbox history %s --data %s", r.id(), term.Quote(r.dir))
 	last, verdict := ending(proofOf(in), r.require)
+	if verdict != nil && !r.tester {
+		r.n.Say("no agent wrote tests: add --brain tester.creating_tests=exec:COMMAND, and --again")
+	}
 	if last != "" {
 		r.n.Say("%s", last)
 	}
@@ -93,6 +97,7 @@ func (r *run) unresolved(ctx context.Context, in *pb.Instance, waits bool, out *
 	}
 	if waits {
 		r.n.Say("\nIt needs a decision from you. Write it to a file and run again with --answers FILE:\n\n%s", obstacle(in))
+		r.looks(in)
 		why, _, _ := strings.Cut(obstacle(in), "\n")
 		return &service.WaitError{Err: fmt.Errorf("%w: %s waits in %s: %s", ErrUnresolved, r.id(), in.GetState(), why)}
 	}
@@ -120,6 +125,12 @@ func (r *run) lastScreen(ctx context.Context, in *pb.Instance, out *Outcome) str
 	case out.Unfinished != "":
 		r.n.Say("branch %s is in %s: the work as far as it came", out.Unfinished, r.source.dir)
 	}
+	r.looks(in)
+	return cause(in)
+}
+
+// looks prints the commands that show how the work stands, and the work.
+func (r *run) looks(in *pb.Instance) {
 	at := r.id() + " --data " + term.Quote(r.dir)
 	r.n.Say("\nnext:\n  signalbox explain %s", at)
 	if in.GetHead() != in.GetBase() {
@@ -127,7 +138,6 @@ func (r *run) lastScreen(ctx context.Context, in *pb.Instance, out *Outcome) str
 	} else {
 		r.n.Say("  signalbox logs %s", at)
 	}
-	return cause(in)
 }
 
 // beginning returns the first lines of a text.

@@ -30,7 +30,7 @@ import (
 // Command is `signalbox resolve`.
 type Command struct {
 	allinone.Agents
-	Repo    string        `name:"repo" required:"" placeholder:"DIR" help:"The git repository. Its checkout is not touched."`
+	Repo    string        `name:"repo" default:"." placeholder:"DIR" help:"The git repository. Its checkout is not touched."`
 	Issue   string        `name:"issue" required:"" placeholder:"FILE" help:"The report in Markdown; the first heading is the title. Or the issue in JSON, as gh issue view N --json number,title,body,labels,url prints it. Or its address, https://HOST/OWNER/NAME/issues/N, which is read with --forge-url and --forge-token. - reads standard input."`
 	Again   bool          `name:"again" env:"-" help:"Resolve a report again that an earlier call resolved."`
 	Answers string        `name:"answers" placeholder:"FILE" help:"Answers to the questions an earlier run ended with; it goes on from there."`
@@ -98,7 +98,7 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 		defer n.Clock()()
 	}
 	r := &run{env: env, n: n, source: src, issue: issue, answers: answers, dir: dir, def: def, files: forActions(c.Out),
-		again: c.Again, require: c.Require, deliver: delivery{push: c.Push || c.PR, propose: c.PR, forge: c.Forge}}
+		again: c.Again, require: c.Require, tester: slices.ContainsFunc(c.Brain, func(spec string) bool { return strings.HasPrefix(spec, "tester") }), deliver: delivery{push: c.Push || c.PR, propose: c.PR, forge: c.Forge}}
 	agents := c.Settings()
 	if analyst := c.Analyst(); analyst != "" && slices.Contains(allinone.BrainRoles(def), "analyst") {
 		n.Say("the analyst works with %s", analyst)
@@ -200,4 +200,21 @@ func (c Command) dir(s source) (string, error) {
 	}
 	logs, err := allinone.ResolveDirs()
 	return filepath.Join(logs, s.key()), err
+}
+
+// Kept returns the directory with the log of the runs without --data on the repository and the
+// branch that are checked out in dir; "" if there is none.
+func Kept(ctx context.Context, dir string) string {
+	src, err := openRepository(ctx, dir, "")
+	if err != nil {
+		return ""
+	}
+	kept, err := Command{}.dir(src)
+	if err != nil {
+		return ""
+	}
+	if _, err := os.Stat(kept); err != nil {
+		return ""
+	}
+	return kept
 }

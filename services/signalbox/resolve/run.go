@@ -31,6 +31,7 @@ type run struct {
 	deliver delivery             // what is done with the branch
 	again   bool                 // also what an earlier call resolved
 	require string               // shown: an unproven branch is a failure; empty: the policy decides
+	tester  bool                 // a brain writes tests
 
 	system *allinone.System
 	forge  *github.Client // as the person at this machine

@@ -147,7 +147,7 @@ func TestAFailureTellsWhy(t *testing.T) {
 	}{
 		"a bad exit code":           {"echo one; echo two >&2; exit 3", []string{"exit code 3", "one\ntwo"}, nil},
 		"silence":                   {"exit 3", []string{"exit code 3", "it printed nothing"}, nil},
-		"only the last lines":       {"seq 1000; exit 1", []string{"output:\n981\n", "\n1000"}, nil},
+		"only the last lines":       {"seq 1000; exit 1", []string{"last line: 1000\n981\n", "\n1000"}, nil},
 		"a crash":                   {"kill -SEGV $$", []string{"SIGSEGV"}, nil},
 		"a crash below the shell":   {"sh -c 'kill -ABRT $$'; exit $?", []string{"exit code 134 (SIGABRT)"}, nil},
 		"an unknown program":        {"no-such-agent --fast", []string{"exit code 127", "no-such-agent"}, nil},

@@ -190,12 +190,17 @@ func summary(said *answer, output []byte) string {
 	return strings.ToValidUTF8(text[:min(len(text), maxSummary)], "")
 }
 
-// tail returns the end of the output, to be appended to a message.
+// tail returns the end of the output, to be appended to a message whose first line people
+// see: the last line, which tends to have the reason, is on it, and the lines up to it follow.
 func tail(output []byte) string {
 	text := strings.TrimSpace(strings.ToValidUTF8(string(output[max(len(output)-lastBytes, 0):]), ""))
 	if text == "" {
 		return "; it printed nothing"
 	}
 	lines := strings.Split(text, "\n")
-	return "; its last output:\n" + strings.Join(lines[max(len(lines)-lastLines, 0):], "\n")
+	last := "; its last line: " + strings.TrimSpace(lines[len(lines)-1])
+	if len(lines) == 1 {
+		return last
+	}
+	return last + "\n" + strings.Join(lines[max(len(lines)-lastLines, 0):], "\n")
 }
