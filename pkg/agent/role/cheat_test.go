@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -252,7 +253,8 @@ func TestAChangeThatNeedsItsOwnJudgeIsOneQuestion(t *testing.T) {
 	if !strings.Contains(question, "pass only with the change to test_add.py") || !strings.Contains(question, "file ") {
 		t.Fatalf("people are asked %q", question)
 	}
-	if r, again := ask("yes, that is right", question); again != "" || r.Status != instance.Success || !r.Evidence[0].OK {
+	if r, again := ask("yes, that is right", question); again != "" || r.Status != instance.Success || !r.Evidence[0].OK ||
+		!slices.Contains(r.Evidence[0].Judgement.Findings, "the role that wrote the code changed test_add.py; ann accepted that: yes, that is right") {
 		t.Errorf("after a yes: %q, %+v", again, r)
 	}
 	if r, again := ask("no, leave it", question); again != "" || r.Status != instance.Failure || !strings.Contains(r.Evidence[0].Output, "ann did not accept the change of the tests: no, leave it") {

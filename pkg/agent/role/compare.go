@@ -50,7 +50,7 @@ func (s step) compare(ctx context.Context, c comparison) (instance.Evidence, err
 		input: verdict.Input{
 			Kind: kindOf(touched), Base: tree.Base, Change: tree.Head, Aside: g.aside, AllAside: g.allAside, Written: written,
 			Accepted: s.accepted(), FlakeRuns: s.flakeRuns(), Words: s.words(), Wanted: wanted, Wrong: wrong,
-			Findings: suspicions, Distrust: distrust, Lost: s.testChanges() == changesAllow,
+			Findings: append(suspicions, s.filesAccepted()...), Distrust: distrust, Lost: s.testChanges() == changesAllow,
 		},
 	}
 	ev, err := t.try(ctx)
@@ -199,6 +199,21 @@ func (s step) accepted() []verdict.Accepted {
 		all = append(all, verdict.Accepted{Name: name, By: by})
 	}
 	slices.SortFunc(all, func(a, b verdict.Accepted) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+// filesAccepted names for the reviewer the changed files that people accepted, and with which words.
+func (s step) filesAccepted() []string {
+	var all []string
+	for line, e := range s.acceptances("file") {
+		_, name, _ := strings.Cut(line, " ")
+		by := e.By
+		if by == "" {
+			by = "human"
+		}
+		all = append(all, fmt.Sprintf("the role that wrote the code changed %s; %s accepted that: %s", name, by, verdict.Shorten(e.Resolution, maxSaid)))
+	}
+	slices.Sort(all)
 	return all
 }
 

@@ -34,6 +34,9 @@ func held(in *pb.Instance) *pb.Escalation {
 // with those that a person types. It reports whether there were any.
 func (r *run) answer(ctx context.Context) (bool, error) {
 	if r.answers != nil {
+		if err := r.numbered(ctx); err != nil {
+			return false, err
+		}
 		_, err := r.forge.Comment(ctx, r.source.name, r.number, string(r.answers))
 		r.answers = nil
 		return true, err
@@ -71,6 +74,22 @@ func (r *run) answer(ctx context.Context) (bool, error) {
 	}
 	_, err = r.forge.Comment(ctx, r.source.name, r.number, body.String())
 	return true, err
+}
+
+// number matches the beginning of an answer that names its question.
+var number = lazyregexp.New(`(?mi)^[\s>*_-]*q?(?:uestion)?\s*\d+\s*[:.)]`)
+
+// numbered prints a hint where --answers names none of several questions: rules then take it as the answer to
+// none of them, and only a brain may understand it.
+func (r *run) numbered(ctx context.Context) error {
+	in, err := r.client.Get(ctx, r.id())
+	if err != nil {
+		return err
+	}
+	if open := openQuestions(in); len(open) > 1 && !number.Match(r.answers) {
+		r.n.Say("--answers names none of the %d questions, so it may answer none. A line for each is sure: Q%d: …", len(open), open[0].GetNumber())
+	}
+	return nil
 }
 
 // obstacle returns in a few lines what the instance waits for.

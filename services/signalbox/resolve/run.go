@@ -84,11 +84,21 @@ func (r *run) main(ctx context.Context, s *allinone.System) error {
 }
 
 // begin resumes the open instance of an earlier run, or opens the issue on the forge.
-// It cancels instances of earlier runs that are stale.
+// It cancels instances of earlier runs that are stale, and pauses those of other reports.
 func (r *run) begin(ctx context.Context) error {
 	open, err := r.client.List(ctx, &pb.ListRequest{})
 	if err != nil {
 		return err
+	}
+	for _, in := range open {
+		prefix, _, _ := cutLast(in.GetInstance())
+		if prefix != r.source.name || in.GetTitle() == r.issue.Title || in.GetPaused() || in.GetParent() != "" || r.awaits(in.GetState()) {
+			continue
+		}
+		if _, err := r.client.Pause(ctx, in.GetInstance(), "another report is resolved; resolve with this report goes on"); err != nil {
+			return err
+		}
+		r.n.Say("%s, %q, is unfinished and paused; resolve with its report goes on", in.GetInstance(), in.GetTitle())
 	}
 	for _, in := range open {
 		prefix, number, _ := cutLast(in.GetInstance())

@@ -106,7 +106,7 @@ func tied(a brain.Assignment, p instance.Proof) []Criterion {
 		c := &all[i].Criterion
 		c.Tests = []verdict.ShownTest{}
 		for _, t := range p.Judgement.Tests {
-			if p.Shown && all[i].names(t.Name) {
+			if p.Shown && (all[i].names(t.Name) || all[i].isIn(t)) {
 				c.Tests, left[t.Name] = append(c.Tests, t), false
 			}
 		}
@@ -160,6 +160,21 @@ func (w wanted) names(test string) bool {
 	return identifier.MatchString(short) && slices.Contains(strings.FieldsFunc(w.Text, func(r rune) bool {
 		return !strings.ContainsRune("_$", r) && !word.MatchString(string(r))
 	}), short)
+}
+
+// quoted matches a value that a sentence quotes: as code, or in double quotes.
+var quoted = lazyregexp.New("`([^`\n]+)`|\"([^\"\n]+)\"")
+
+// isIn reports whether a test has each value that the criterion quotes, in its name or in the output of
+// its failure, which tends to have the call and the results.
+func (w wanted) isIn(t verdict.ShownTest) bool {
+	values := quoted.FindAllStringSubmatch(w.Text, -1)
+	for _, v := range values {
+		if value := cmp.Or(v[1], v[2]); !strings.Contains(t.Output, value) && !strings.Contains(t.Name, value) {
+			return false
+		}
+	}
+	return len(values) > 0
 }
 
 // cutLast cuts a text at the last separator; after is the text if it has none.
@@ -254,9 +269,12 @@ func (e *ChangeEvidence) table(most int) string {
 	if e == nil {
 		return ""
 	}
-	shown, criteria := 0, 0 // without the whole
+	shown, criteria, whole := 0, 0, "" // without the whole
 	for _, c := range e.Criteria {
 		if c.From == OfWhole {
+			if c.NotShown == "" {
+				whole = c.Text
+			}
 			continue
 		}
 		criteria++
@@ -267,7 +285,10 @@ func (e *ChangeEvidence) table(most int) string {
 	first := e.Criteria[:min(len(e.Criteria), max(most, 1), maxRows)]
 	rest := e.Criteria[len(first):min(len(e.Criteria), max(most, 1))]
 	var b strings.Builder
-	if criteria > 1 {
+	switch {
+	case criteria > 0 && whole != "":
+		fmt.Fprintf(&b, "Tests show %s, and name %d of %d criteria.\n\n", whole, shown, criteria)
+	case criteria > 1:
 		fmt.Fprintf(&b, "%d of %d criteria are shown by tests.\n\n", shown, criteria)
 	}
 	b.WriteString(rows(first))

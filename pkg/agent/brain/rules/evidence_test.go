@@ -58,6 +58,11 @@ func TestEachCriterionIsTiedToTheTestsThatNameIt(t *testing.T) {
 		{Number: 2, Text: "**Done when.** What holds then?", To: "tester", Answered: true, Answer: "TestSum passes"}}
 	untested := judged("It is off.", verdict.Judgement{})
 	untested.Evidence = nil
+	printing := func(output string) verdict.Judgement {
+		j := shownBy("TestSum")
+		j.Tests[0].Output = output
+		return j
+	}
 	const red = " | `aaaaaaaaaaaa` | `bbbbbbbbbbbb` |"
 	const none = "**not shown:** no test that failed before names it | – | – |"
 	const sum = "`TestSum`, written by the `tester`" + red
@@ -81,6 +86,8 @@ func TestEachCriterionIsTiedToTheTestsThatNameIt(t *testing.T) {
 			[]string{"| TestSummary passes | " + none, "| the report as a whole | " + sum}},
 		"a test has the words of the criterion for its name": {judged("Expected: Adds two numbers.", shownBy("sum > adds two numbers")),
 			[]string{"| Adds two numbers. | `sum > adds two numbers`, written by the `tester`" + red}},
+		"the output of a test has the values of a criterion": {judged("Done when:\n\n- [ ] `sum(1, 2)` is `3`\n- [ ] `sum(1, 2)` is not `4`\n", printing("got 0, want sum(1, 2) = 3")),
+			[]string{"| `sum(1, 2)` is `3` | " + sum, "| `sum(1, 2)` is not `4` | " + none}},
 		"an unproven change shows no criterion, though it is named": {judged("Expected: TestSum passes", verdict.Judgement{Unproven: "it is distrusted"}),
 			[]string{"| TestSum passes | " + none, "| the report as a whole | **not shown:** it is distrusted | – | – |"}},
 		"a test that does not compile on the base says so": {judged("It is off.", compiles),
@@ -117,7 +124,15 @@ func TestEachCriterionIsTiedToTheTestsThatNameIt(t *testing.T) {
 					shown += strings.Count(row, " | `"+base[:12])
 				}
 			}
-			if n > 1 != strings.Contains(body, fmt.Sprintf("\n%d of %d criteria are shown by tests.\n", shown, n)) {
+			of, test, whole := strings.Cut(strings.TrimPrefix(rows[len(rows)-1], "| "), " as a whole | ")
+			sum := ""
+			switch {
+			case n > 0 && whole && !strings.HasPrefix(test, "**not shown"):
+				sum = fmt.Sprintf("\nTests show %s as a whole, and name %d of %d criteria.\n", of, shown, n)
+			case n > 1:
+				sum = fmt.Sprintf("\n%d of %d criteria are shown by tests.\n", shown, n)
+			}
+			if !strings.Contains(body, sum) {
 				t.Errorf("the sum is wrong in\n%s", body)
 			}
 		})

@@ -36,6 +36,13 @@ func TestTheTesterWritesTheTestThatTheReportAsksFor(t *testing.T) {
 	if err != nil || !strings.Contains(string(content), `want := fmt.Sprint(got), "Hello, Ann!"`) {
 		t.Errorf("the test is\n%s\n%v, want it to compare with Hello, Ann!", content, err)
 	}
+	again, err := rules.Tester{}.Work(context.Background(), a)
+	if err != nil || again.Result.Status != instance.Success {
+		t.Errorf("where the test is, the result is %+v, %v, want success", again.Result, err)
+	}
+	if all, err := filepath.Glob(filepath.Join(dir, "*_test.go")); err != nil || len(all) != 1 {
+		t.Errorf("the tests are %v, %v, want one", all, err)
+	}
 	a.Issue.Body = "Steps: call `greet.Bye(\"Ann\")`.\nExpected: `Bye, Ann!`\n"
 	if out, err := (rules.Tester{}).Work(context.Background(), a); err != nil || !strings.Contains(out.Result.Summary, "Wrote no tests") {
 		t.Errorf("of a function that is not there the result is %+v, %v, want no test", out.Result, err)

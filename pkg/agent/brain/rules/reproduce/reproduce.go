@@ -26,7 +26,7 @@ type Report struct {
 
 // Test is a test file that a report asks for.
 type Test struct {
-	Path    string // of the new file, with slashes
+	Path    string // of the file, with slashes; it is there if the tree has this very test
 	Content string
 	Name    string // of the test
 	Call    string // as the report has it
@@ -40,7 +40,7 @@ func Find(tree fs.FS, r Report) (t Test, ok bool) {
 	for _, p := range pairs(r) {
 		for _, language := range []func(fs.FS, Report, pair) (Test, bool){goTest, pythonTest, nodeTest, rustTest} {
 			if t, ok := language(tree, r, p); ok {
-				t.Call, t.Want = p.call, p.want
+				t.Call, t.Want, t.Path = p.call, p.want, written(tree, t)
 				return t, true
 			}
 		}
@@ -225,6 +225,22 @@ func free(tree fs.FS, dir, stem, ending string) string {
 			return name
 		}
 	}
+}
+
+// written returns the path of the file next to that of the test which has the same content, as after an
+// earlier attempt; else the test's own.
+func written(tree fs.FS, t Test) string {
+	beside, err := fs.ReadDir(tree, path.Dir(t.Path))
+	if err != nil {
+		return t.Path
+	}
+	for _, entry := range beside {
+		name := path.Join(path.Dir(t.Path), entry.Name())
+		if entry.Type().IsRegular() && path.Ext(name) == path.Ext(t.Path) && read(tree, name) == t.Content {
+			return name
+		}
+	}
+	return t.Path
 }
 
 // open and shut are the brackets of literals.
