@@ -3,6 +3,7 @@ import {dirname, join, relative, resolve} from 'node:path'
 import {defineConfig} from 'vitepress'
 
 const root = resolve(import.meta.dirname, '../../..')
+// scripts/site/build runs this in bin/site.build, whose depth is the same.
 const source = 'https://github.com/signalbox/signalbox/blob/main/'
 
 // Double braces are text here, and no expression of the generator.
