@@ -66,3 +66,13 @@ func (d Door) Has(ctx context.Context, name string) (bool, error) {
 	}
 	return d.Client.HasObject(ctx, h, name)
 }
+
+// Attest has the orchestrator sign a statement on a commit of the work, which is given as git stores it. It
+// returns the envelope, and the name of the object that keeps it.
+func (d Door) Attest(ctx context.Context, commit []byte) (envelope []byte, object string, err error) {
+	h, err := holder(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	return d.Client.Attest(ctx, h, commit)
+}

@@ -30,7 +30,7 @@ import (
 // doorEnv is a system with instances of the issue lifecycle, each claimed by a PM.
 type doorEnv struct {
 	*natstest.Server
-	t  *testing.T
+	t  testing.TB
 	c  *client.Client
 	nc *nats.Conn
 }

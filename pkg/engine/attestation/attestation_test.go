@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -98,6 +100,14 @@ func TestTheSignedTextIsThatOfTheSpecification(t *testing.T) {
 	}
 }
 
+func signaturesOf(t *testing.T, envelope []byte) []Signature {
+	var e Envelope
+	if err := json.Unmarshal(envelope, &e); err != nil {
+		t.Fatal(err)
+	}
+	return e.Signatures
+}
+
 // TestManipulationsAreRefused changes a genuine attestation in each way in turn.
 func TestManipulationsAreRefused(t *testing.T) {
 	k, public := key(t)
@@ -137,6 +147,10 @@ func TestManipulationsAreRefused(t *testing.T) {
 		}
 		return text
 	}
+	page, err := os.ReadFile("../../../docs/attestation.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	revoked := []byte(strings.ReplaceAll(string(public), "PUBLIC KEY", "REVOKED PUBLIC KEY"))
 	for _, c := range []struct {
 		name         string
@@ -152,6 +166,14 @@ func TestManipulationsAreRefused(t *testing.T) {
 		{"another tree as its subject", payload(tree, base), public, two, base, ErrSignature},
 		{"a proof that it does not have", payload(`"failed":0`, `"failed":1`), public, two, tree, ErrSignature},
 		{"an approval by another person", payload("github:wim", "github:eve"), public, two, tree, ErrSignature},
+		{"a longer range of the log", payload(`"last_seq":15`, `"last_seq":99`), public, two, tree, ErrSignature},
+		{"another policy", payload(`"definition":"d1"`, `"definition":"d2"`), public, two, tree, ErrSignature},
+		{"another base", payload(`"base":"`+base, `"base":"`+one), public, two, tree, ErrSignature},
+		{"another instance", payload("acme/widgets/1", "acme/widgets/2"), public, two, tree, ErrSignature},
+		{"whether the server had accounts", payload(`"accounts":true`, `"accounts":false`), public, two, tree, ErrSignature},
+		{"the signature of another envelope", edit(func(e *Envelope) {
+			e.Signatures = signaturesOf(t, sign(func(s *Statement) { s.Predicate.LastSeq++ }, k))
+		}), public, two, tree, ErrSignature},
 		{"another type of payload", edit(func(e *Envelope) { e.PayloadType = "text/plain" }), public, two, tree, ErrForm},
 		{"no signature", edit(func(e *Envelope) { e.Signatures = nil }), public, two, tree, ErrSignature},
 		{"a signature with the id of the key, by another", edit(func(e *Envelope) {
@@ -164,6 +186,10 @@ func TestManipulationsAreRefused(t *testing.T) {
 		{"a key that is not known", sign(func(*Statement) {}, other), public, two, tree, ErrSignature},
 		{"a key that was revoked", genuine, revoked, two, tree, ErrRevoked},
 		{"a key that was revoked, and is listed as valid, too", genuine, append(public, revoked...), two, tree, ErrRevoked},
+		{"a rotated key that the file no longer has", genuine, foreign, two, tree, ErrSignature},
+		{"the envelope of another instance", sign(func(s *Statement) {
+			s.Predicate.Instance, s.Subject = "acme/widgets/2", []Subject{{map[string]string{gitCommit: one}}, {map[string]string{gitTree: base}}}
+		}, k), public, two, tree, ErrOther},
 		{"the attestation of another commit", genuine, public, one, base, ErrOther},
 		{"the commit's own, with another tree in the repository", genuine, public, two, base, ErrTree},
 		{"another predicate", sign(func(s *Statement) { s.PredicateType = "https://slsa.dev/provenance/v1" }, k), public, two, tree, ErrForm},
@@ -181,6 +207,52 @@ func TestManipulationsAreRefused(t *testing.T) {
 		if !errors.Is(err, c.want) || c.want == nil && err != nil {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
+		if row := fmt.Sprintf("| %s | `%v", c.name, c.want); c.want != nil && !strings.Contains(string(page), row) {
+			t.Errorf("docs/attestation.md has no row %s…`", row)
+		}
+	}
+}
+
+func TestACommitIsNamedByItsBytes(t *testing.T) {
+	raw := "tree 4b825dc642cb6eb9a060e54bf8d69288fbee4904\nauthor a <a@b> 0 +0000\ncommitter a <a@b> 0 +0000\n\nx\n"
+	long := strings.Repeat("7", 64)
+	for _, c := range []struct{ name, raw, id, tree string }{
+		{"as git names it", raw, "cdb6f5729853304abc87a11d7ceda7eb5f02fa55", "4b825dc642cb6eb9a060e54bf8d69288fbee4904"},
+		{"of a repository with SHA-256", "tree " + long + "\n", "d8593655134bd326231d59494942584f38320065080f6fff5c178b7d0f1a003f", long},
+		{"nothing", "", "", ""},
+		{"no tree", "parent " + tree + "\n", "", ""},
+		{"a tree in capitals", "tree " + strings.Repeat("A", 40) + "\n", "", ""},
+		{"a tree alone", "tree " + tree, "", ""},
+	} {
+		id, got, err := ReadCommit([]byte(c.raw))
+		if id != c.id || got != c.tree || (err != nil) != (c.id == "") || err != nil && !errors.Is(err, ErrCommit) {
+			t.Errorf("%s: %q, %q, %v", c.name, id, got, err)
+		}
+	}
+}
+
+func TestAKeyIsMadeOnceAndItsPublicPartIsRestored(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "attest.key")
+	made, err := OpenKey(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the key has the mode %v, %v", info.Mode(), err)
+	}
+	if err := os.WriteFile(PublicFile(file), []byte("of another"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	again, err := OpenKey(file)
+	if err != nil || !again.Equal(made) {
+		t.Fatalf("another key, %v", err)
+	}
+	text, err := os.ReadFile(PublicFile(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if known, err := ParseKeys(text); err != nil || len(known) != 1 || !known[0].Public.Equal(made.Public()) {
+		t.Errorf("%v, %v", known, err)
 	}
 }
 
@@ -268,6 +340,15 @@ func BenchmarkVerify(b *testing.B) {
 			_, _, err = Verify(envelope, keys)
 		}
 		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkBuildAndSign(b *testing.B) {
+	k, _ := key(b)
+	for b.Loop() {
+		if _, err := Sign(built(b), k); err != nil {
 			b.Fatal(err)
 		}
 	}

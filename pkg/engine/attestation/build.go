@@ -13,12 +13,13 @@ type Record struct {
 	ID           string
 	Commits      []instance.Commit // all of the instance
 	Commit, Tree string
-	Accounts     bool // whether the server attests who sends
+	Accounts     bool   // whether the server attests who sends
+	Program      string // version of the program that signs
 }
 
 // Build returns the statement on a commit that the log has of an instance. It has nothing that is not in the log.
 func Build(r Record) (Statement, error) {
-	p := Predicate{Instance: r.ID, Steps: []Step{}, Accounts: r.Accounts}
+	p := Predicate{Instance: r.ID, Steps: []Step{}, Accounts: r.Accounts, Program: r.Program}
 	in := instance.Instance{ID: r.ID}
 	evidence, known := map[string]instance.Evidence{}, false
 	for _, c := range r.Commits {

@@ -49,25 +49,46 @@ func Sign(s Statement, key ed25519.PrivateKey) ([]byte, error) {
 // Verify returns the statement in an envelope that one of the keys signed, and the id of that key. It
 // reads the bytes that it verified, and no others.
 func Verify(envelope []byte, keys []Key) (s Statement, keyID string, err error) {
-	var e Envelope
-	if err := decode(envelope, &e); err != nil {
-		return s, "", fmt.Errorf("%w: %w", ErrForm, err)
-	}
-	if e.PayloadType != PayloadType {
-		return s, "", fmt.Errorf("%w: its payload is %.100q, want %s", ErrForm, e.PayloadType, PayloadType)
-	}
-	payload, err := unbase64(e.Payload)
+	e, payload, err := open(envelope)
 	if err != nil {
-		return s, "", fmt.Errorf("%w: its payload: %w", ErrForm, err)
+		return s, "", err
 	}
 	by, err := e.signer(signed(e.PayloadType, payload), keys)
 	if err != nil {
 		return s, "", err
 	}
-	if err := decode(payload, &s); err != nil {
-		return s, "", fmt.Errorf("%w: %w", ErrForm, err)
+	s, err = read(payload)
+	return s, by, err
+}
+
+// Read returns the statement in an envelope, whoever signed it.
+func Read(envelope []byte) (s Statement, err error) {
+	_, payload, err := open(envelope)
+	if err != nil {
+		return s, err
 	}
-	return s, by, s.check()
+	return read(payload)
+}
+
+// open decodes an envelope and its payload.
+func open(envelope []byte) (e Envelope, payload []byte, err error) {
+	if err := decode(envelope, &e); err != nil {
+		return e, nil, fmt.Errorf("%w: %w", ErrForm, err)
+	}
+	if e.PayloadType != PayloadType {
+		return e, nil, fmt.Errorf("%w: its payload is %.100q, want %s", ErrForm, e.PayloadType, PayloadType)
+	}
+	if payload, err = unbase64(e.Payload); err != nil {
+		return e, nil, fmt.Errorf("%w: its payload: %w", ErrForm, err)
+	}
+	return e, payload, nil
+}
+
+func read(payload []byte) (s Statement, err error) {
+	if err := decode(payload, &s); err != nil {
+		return s, fmt.Errorf("%w: %w", ErrForm, err)
+	}
+	return s, s.check()
 }
 
 // signer returns the id of a key that signed the text and is not revoked.

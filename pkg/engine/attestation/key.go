@@ -9,6 +9,8 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 )
 
 // Key is a public key that a verifier knows.
@@ -39,6 +41,31 @@ func NewKey() (private, public []byte, err error) {
 	}
 	known, err := x509.MarshalPKIXPublicKey(pub)
 	return pem.EncodeToMemory(&pem.Block{Type: privateBlock, Bytes: secret}), pem.EncodeToMemory(&pem.Block{Type: publicBlock, Bytes: known}), err
+}
+
+// PublicFile returns the file of the public part of the key in a file.
+func PublicFile(file string) string { return file + ".pub" }
+
+// OpenKey reads the private key in a file, or makes it there. PublicFile then has its public part.
+func OpenKey(file string) (ed25519.PrivateKey, error) {
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		if text, _, err = NewKey(); err == nil {
+			err = os.WriteFile(file, text, 0o600)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	key, err := ParsePrivate(text)
+	if err != nil {
+		return nil, err
+	}
+	public, err := x509.MarshalPKIXPublicKey(key.Public())
+	if err != nil {
+		return nil, err
+	}
+	return key, os.WriteFile(PublicFile(file), pem.EncodeToMemory(&pem.Block{Type: publicBlock, Bytes: public}), 0o644)
 }
 
 // ParsePrivate reads a private key in PEM.

@@ -49,7 +49,8 @@ type Predicate struct {
 	Proof    Proof      `json:"proof"`
 	Checks   []Check    `json:"checks,omitempty"`
 	People   []Decision `json:"people,omitempty"`
-	Accounts bool       `json:"accounts"` // whether the server attested the senders when this was signed
+	Accounts bool       `json:"accounts"`          // whether the server attested the senders when this was signed
+	Program  string     `json:"program,omitempty"` // version of the program that signed
 }
 
 // Step is one result of an agent.

@@ -24,6 +24,8 @@ const (
 	Counts     = "counts"
 	Agents     = "agents"
 	Costs      = "costs"
+	// Attest is for agents, too.
+	Attest = "attest"
 	// Allowance is for the processes that use the forge.
 	Allowance = "allowance"
 )

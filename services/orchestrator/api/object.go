@@ -71,9 +71,14 @@ func (s *Server) objectEndpoints() []endpoint {
 }
 
 func (s *Server) objectEndpoint(name, subj string, answer answerer, refused func(*pb.Refusal) proto.Message) endpoint {
+	return s.endpointOn(s.objects, name, subj, answer, refused)
+}
+
+// endpointOn returns an endpoint whose requests the workers handle.
+func (s *Server) endpointOn(workers *workerPool, name, subj string, answer answerer, refused func(*pb.Refusal) proto.Message) endpoint {
 	return endpoint{name, subj, func(m micro.Request) {
 		r, no := s.newRequest(m, name, refused)
-		s.runOn(s.objects, r, func(ctx context.Context) (proto.Message, *pb.Refusal) {
+		s.runOn(workers, r, func(ctx context.Context) (proto.Message, *pb.Refusal) {
 			if no != nil {
 				return nil, no
 			}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/nats-io/nats.go/micro"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/signalbox/signalbox/pkg/engine/eventstore"
@@ -22,15 +21,7 @@ type answerer func(context.Context, request) (proto.Message, *pb.Refusal)
 
 // query returns the endpoint of a query. refused makes the reply that holds a refusal.
 func (s *Server) query(name string, answer answerer, refused func(*pb.Refusal) proto.Message) endpoint {
-	return endpoint{name, must(subject.API(name)), func(m micro.Request) {
-		r, no := s.newRequest(m, name, refused)
-		s.run(r, func(ctx context.Context) (proto.Message, *pb.Refusal) {
-			if no != nil {
-				return nil, no
-			}
-			return answer(ctx, r)
-		})
-	}}
+	return s.endpointOn(s.workers, name, must(subject.API(name)), answer, refused)
 }
 
 func (s *Server) get(ctx context.Context, r request) (proto.Message, *pb.Refusal) {

@@ -16,6 +16,8 @@ const (
 	CodeUnavailable = "unavailable"
 	// CodeNoWork refuses a claim that waited: no work came, or there is some in the queue.
 	CodeNoWork = "no_work"
+	// CodeNoKey refuses an attestation: this orchestrator was given no key.
+	CodeNoKey = "no_key"
 )
 
 // maxMessage bounds the text of a refusal, which is sent as a header, too, and may quote the request.
@@ -27,7 +29,7 @@ var status = map[string]string{
 	string(instance.CodeExists): "409", string(instance.CodeNotPermitted): "409", string(instance.CodeStale): "409",
 	string(instance.CodeHeld): "409", string(instance.CodeLapsed): "409", string(instance.CodePaused): "409",
 	string(instance.CodeForbidden): "403", string(instance.CodeEarly): "409",
-	string(instance.CodeClosed): "410", CodeNoWork: "404", CodeUnknownObject: "404", string(instance.CodeUndecided): "500", CodeUnavailable: "503",
+	string(instance.CodeClosed): "410", CodeNoWork: "404", CodeNoKey: "404", CodeUnknownObject: "404", string(instance.CodeUndecided): "500", CodeUnavailable: "503",
 }
 
 func invalid(format string, args ...any) *pb.Refusal {

@@ -4,6 +4,7 @@ package api
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -31,8 +32,9 @@ type Config struct {
 	Engine      *engine.Engine
 	Store       eventstore.Store
 	Definitions Definitions
-	Objects     Objects // nil: none are served
-	Version     string  // semantic, see Version
+	Objects     Objects            // nil: none are served
+	Key         ed25519.PrivateKey // signs attestations; nil: none are made
+	Version     string             // semantic, see Version
 	Log         *slog.Logger
 	// Answered, if not nil, is called for each reply, from any goroutine. code is the refusal's, or empty.
 	Answered func(command, code string, took time.Duration)
@@ -165,6 +167,8 @@ func (s *Server) endpoints() []endpoint {
 		s.query(subject.Counts, s.counts, func(no *pb.Refusal) proto.Message { return &pb.CountsReply{Refusal: no} }),
 		s.query(subject.Agents, s.agents, func(no *pb.Refusal) proto.Message { return &pb.AgentsReply{Refusal: no} }),
 		s.query(subject.Costs, s.costs, func(no *pb.Refusal) proto.Message { return &pb.CostsReply{Refusal: no} }),
+		s.attestEndpoint(subject.Attest, must(subject.API(subject.Attest))),
+		s.attestEndpoint("agent-"+subject.Attest, must(subject.AnyAgent(subject.Attest))),
 		s.watchEndpoint(),
 		{"agent-" + subject.Batch, must(subject.AnyAgent(subject.Batch)), s.batch},
 	}

@@ -4,13 +4,16 @@ package app
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/signalbox/signalbox/pkg/engine"
+	"github.com/signalbox/signalbox/pkg/engine/attestation"
 	"github.com/signalbox/signalbox/pkg/engine/dispatch"
 	"github.com/signalbox/signalbox/pkg/engine/eventstore"
 	store "github.com/signalbox/signalbox/pkg/engine/eventstore/jetstream"
@@ -36,6 +39,7 @@ type App struct {
 type Settings struct {
 	WorkflowDir string        `name:"workflow-dir" type:"existingdir" placeholder:"DIR" help:"Directory of lifecycles of your own, in addition to the built-in ones."`
 	Watermark   string        `name:"watermark" type:"path" placeholder:"FILE" help:"File that remembers which log this was and how far it went, best on another disk; empty keeps it next to the log."`
+	AttestKey   string        `name:"attest-key" type:"path" placeholder:"FILE" help:"Private key, Ed25519 in PEM, that signs a statement on each change that is pushed. No other process needs it. Empty: nothing is attested."`
 	Replicas    int           `name:"replicas" default:"1" help:"Copies of the log in a NATS cluster, when it is made."`
 	Sync        time.Duration `name:"sync" default:"0s" help:"How often the NATS server flushes to disk, as it is configured itself. It decides how appends are sent: together when each is flushed (0), else one by one. It changes nothing at the server."`
 	StandBy     bool          `name:"stand-by" default:"true" negatable:"" help:"Stand by while another orchestrator answers, and go on when it is gone; else all answer."`
@@ -90,6 +94,10 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 		return err
 	}
 	m.expect(definitions.catalog.All(), append(definitions.roles(), subject.Endings))
+	key, err := s.signingKey()
+	if err != nil {
+		return service.Usagef("--attest-key: %w", err)
+	}
 	limits, err := s.limits(definitions.catalog.All())
 	if err != nil {
 		return service.Usagef("--at-once: %w", err)
@@ -144,7 +152,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	}}
 	h.Health.Warn("agents", q.idle.check)
 	h.AddBase("queues", func(ctx context.Context) error { return q.run(ctx) })
-	o := orchestrator{s, js, entry, guarded, definitions, limits, snapshots, m, &strangers{log: h.Log, metrics: m}, objects{js, code}, budgets}
+	o := orchestrator{s, js, entry, guarded, definitions, limits, snapshots, m, &strangers{log: h.Log, metrics: m}, objects{js, code}, budgets, key}
 	if !s.StandBy {
 		m.setActive(true)
 		return o.serve(ctx, h)
@@ -165,6 +173,19 @@ type orchestrator struct {
 	strangers   *strangers
 	objects     objects
 	budgets     []ledger.Budget
+	key         ed25519.PrivateKey
+}
+
+// signingKey reads the key of attestations, nil if there is none.
+func (s Settings) signingKey() (ed25519.PrivateKey, error) {
+	if s.AttestKey == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(s.AttestKey)
+	if err != nil {
+		return nil, err
+	}
+	return attestation.ParsePrivate(text)
 }
 
 // serve adds the actors of one term to the host: all that follow the log or append to it. It returns when
@@ -207,7 +228,7 @@ func (o orchestrator) serve(ctx context.Context, h *service.Host) error {
 	})
 	h.AddBase("snapshots", func(ctx context.Context) error { return saveSnapshots(ctx, h.Log, e) })
 	server, err := api.Serve(api.Config{
-		Conn: h.NATS, Entry: o.entry, Engine: e, Store: o.log, Definitions: o.definitions, Objects: o.objects, Version: api.Version, Log: h.Log,
+		Conn: h.NATS, Entry: o.entry, Engine: e, Store: o.log, Definitions: o.definitions, Objects: o.objects, Key: o.key, Version: api.Version, Log: h.Log,
 		Answered: o.metrics.answered, Forbidden: o.metrics.forbade,
 	})
 	if err != nil {
