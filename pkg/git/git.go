@@ -185,3 +185,13 @@ func Version(ctx context.Context) (string, error) {
 	}
 	return strings.TrimPrefix(out, "git version "), nil
 }
+
+// Keep stores content as a blob, and has a reference name it, in place of what the reference named before.
+func (r Runner) Keep(ctx context.Context, ref string, content []byte) error {
+	var id strings.Builder
+	if err := r.Stream(ctx, bytes.NewReader(content), &id, "hash-object", "-w", "--stdin"); err != nil {
+		return err
+	}
+	_, err := r.Run(ctx, "update-ref", ref, strings.TrimSpace(id.String()))
+	return err
+}

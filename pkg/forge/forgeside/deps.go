@@ -54,7 +54,8 @@ func (s Settings) Add(ctx context.Context, h *service.Host, name string, handler
 }
 
 func (s Settings) open(ctx context.Context, h *service.Host, name string) (d Deps, err error) {
-	d.Gate = Gate{Repos: s.Repo, Log: h.Log.With("role", name)}
+	door := host.Objects(h)
+	d.Gate = Gate{Repos: s.Repo, Log: h.Log.With("role", name), Attest: door.Attest}
 	adapter, err := s.Forge.Client()
 	if err != nil {
 		return d, err
@@ -85,7 +86,7 @@ func (s Settings) open(ctx context.Context, h *service.Host, name string) (d Dep
 		return d, err
 	}
 	d.Workspace, err = workspace.New(workspace.Config{
-		Dir: filepath.Join(s.WorkDir, name), Identity: who, Objects: host.Objects(h), Secrets: d.secrets, Protected: s.Protect,
+		Dir: filepath.Join(s.WorkDir, name), Identity: who, Objects: door, Secrets: d.secrets, Protected: s.Protect,
 	})
 	if err != nil {
 		return d, fmt.Errorf("work directory: %w", err)

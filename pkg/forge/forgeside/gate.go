@@ -21,7 +21,9 @@ type Gate struct {
 	Repos     Repositories
 	Workspace *workspace.Cache
 	// Token returns the token of this moment for a repository; nil: there is none.
-	Token   func(ctx context.Context, repo string) (string, error)
+	Token func(ctx context.Context, repo string) (string, error)
+	// Attest has the orchestrator sign a statement on a commit, as agent.Door does; nil: nothing is attested.
+	Attest  func(ctx context.Context, commit []byte) (envelope []byte, object string, err error)
 	Urgency forge.Urgency          // of what the service does on the forge
 	Log     *slog.Logger           // nil: nothing is logged
 	Refused *prometheus.CounterVec // by kind and rule; nil: nothing is counted
@@ -74,7 +76,7 @@ func (g Gate) Remote(ctx context.Context, repo forge.Repository) workspace.Remot
 	return to
 }
 
-// Push checks the job's work and pushes it to the branch. The error is a
+// Push checks the job's work and pushes it to the branch, and its attestation. The error is a
 // *outbound.Refusal if it may not leave; else it is one of workspace.Push.
 func (g Gate) Push(ctx context.Context, job agent.Job, repo forge.Repository, branch string) error {
 	to := g.Remote(ctx, repo)
@@ -88,6 +90,9 @@ func (g Gate) Push(ctx context.Context, job agent.Job, repo forge.Repository, br
 	if no := new(workspace.Rejection); errors.As(err, &no) && g.Log != nil {
 		g.Log.Warn("the forge refused the push", "instance", job.Instance, "repo", repo.Name, "branch", branch, "error", no.Cause)
 	}
+	if err == nil && g.Attest != nil {
+		g.attest(ctx, job, repo.Name, change, to)
+	}
 	return err
 }
 
@@ -100,7 +105,9 @@ func (g Gate) Work(ctx context.Context, job agent.Job, work func(context.Context
 			return instance.Result{}, EscalateToPeople("%s: %v", job.Role, err)
 		}
 	}
-	r, err := work(forge.WithUrgency(ctx, g.Urgency), job)
+	var made []instance.Artifact
+	r, err := work(context.WithValue(forge.WithUrgency(ctx, g.Urgency), madeKey{}, &made), job)
+	r.Artifacts = append(r.Artifacts, made...)
 	if no := new(outbound.Refusal); errors.As(err, &no) {
 		return r, EscalateToPeople("%s: %v", job.Role, no)
 	}
