@@ -19,6 +19,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/role"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
+	"github.com/signalbox/signalbox/pkg/engine/attestation"
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/service"
@@ -199,8 +200,12 @@ func (c Config) setup(ctx context.Context, h *service.Host, s *System, defs []*w
 		return service.Usagef("%w", err)
 	}
 	work := workDir(c.Dir)
+	if _, err := attestation.OpenKey(KeyFile(c.Dir)); err != nil {
+		return service.Usagef("the key of attestations: %w", err)
+	}
 	log := orchestrator.Settings{WorkflowDir: c.Dirs, Watermark: filepath.Join(c.Dir, "watermark"), Replicas: 1, Sync: c.Sync,
-		AckWait: cmp.Or(c.AckWait, lease), MaxDeliver: 50, Budget: c.Budgets, AtOnce: c.AtOnce, AgentsEnd: true}
+		AckWait: cmp.Or(c.AckWait, lease), MaxDeliver: 50, Budget: c.Budgets, AtOnce: c.AtOnce, AgentsEnd: true,
+		AttestKey: KeyFile(c.Dir)}
 	if err := log.Setup(ctx, h); err != nil {
 		return err
 	}

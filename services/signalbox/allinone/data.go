@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/signalbox/signalbox/pkg/engine/attestation"
 	"github.com/signalbox/signalbox/pkg/git"
 	"github.com/signalbox/signalbox/pkg/service"
 )
@@ -18,8 +19,14 @@ import (
 var ErrForeign = errors.New("others may have written what is in it")
 
 // owned are the names of what a system keeps in its data directory. It believes these files:
-// tokens, addresses, git repositories with their configuration, the log.
-var owned = []string{linkFile, "forge", "log", "signalbox.log", "watermark", "work"}
+// keys, tokens, addresses, git repositories with their configuration, the log.
+var owned = []string{attestKey, attestation.PublicFile(attestKey), linkFile, "forge", "log", "signalbox.log", "watermark", "work"}
+
+// attestKey is the file, in the data directory, of the key that signs attestations.
+const attestKey = "attest.key"
+
+// KeyFile returns the file of the key that signs the attestations of a data directory. It is made at the first start.
+func KeyFile(dir string) string { return filepath.Join(dir, attestKey) }
 
 // OpenData makes the data directory, if there is none, and opens the file of the services' logs
 // in it. It is a usage error, ErrForeign, if the directory belongs to another user, if others

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/engine/attestation"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/service/access"
 	"github.com/signalbox/signalbox/services/signalbox/allinone"
@@ -17,7 +18,7 @@ import (
 // authCommand has the commands about who may connect to a NATS server. They change files
 // only: the server reads them when it starts, and again at a reload.
 type authCommand struct {
-	Init      authInit      `cmd:"" help:"Make the keys of all services and of one person who administers, and the accounts that nats-server reads. Existing keys are kept."`
+	Init      authInit      `cmd:"" help:"Make the keys of all services and of one person who administers, the key of attestations, and the accounts that nats-server reads. Existing keys are kept."`
 	AddAgent  authAddAgent  `cmd:"" help:"Add the agents of a role."`
 	AddPerson authAddPerson `cmd:"" help:"Add a person."`
 	Ls        authLs        `cmd:"" help:"List the parties with their kinds and keys."`
@@ -33,6 +34,9 @@ type authDir struct {
 }
 
 func (a authDir) directory() access.Directory { return access.Directory(a.Dir) }
+
+// attestKey returns the file of the key that signs attestations.
+func (a authDir) attestKey() string { return filepath.Join(a.Dir, "attest.key") }
 
 // again returns a command of auth on the same directory, for people to copy.
 func (a authDir) again(command string) string {
@@ -94,6 +98,9 @@ func (c authInit) Run(env *term.Env) error {
 	if err != nil {
 		return c.hint(err)
 	}
+	if _, err := attestation.OpenKey(c.attestKey()); err != nil {
+		return err
+	}
 	if len(added) == 0 {
 		fmt.Fprintf(env.Stdout, "%s has all of them; nothing was changed\n", c.Dir)
 		return nil
@@ -104,6 +111,7 @@ func (c authInit) Run(env *term.Env) error {
 	}
 	fmt.Fprintf(env.Stdout, "added %s to %s\n", strings.Join(names, ", "), c.Dir)
 	fmt.Fprintf(env.Stdout, "each is started with --nats-nkey %s\n", filepath.Join(c.Dir, "PARTY.nk"))
+	fmt.Fprintf(env.Stdout, "the orchestrator alone is started with --attest-key %s; verifiers get %s\n", c.attestKey(), attestation.PublicFile(c.attestKey()))
 	c.reload(env)
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/handin"
 	"github.com/signalbox/signalbox/services/signalbox/resolve"
 	"github.com/signalbox/signalbox/services/signalbox/serve"
+	"github.com/signalbox/signalbox/services/signalbox/verify"
 )
 
 // grammar has all commands and the flags that all of them have.
@@ -63,7 +64,7 @@ type grammar struct {
 	Audit   auditCommand   `cmd:"" group:"The log" help:"Read a log from its beginning to its end and name everything in it that must not be."`
 	Export  exportCommand  `cmd:"" group:"The log" help:"Print each event of a log on a line, for other programs."`
 	Attest  attestCommand  `cmd:"" group:"The log" help:"Sign a statement on the newest commit of an instance: its steps, tests and approvals."`
-	Verify  verifyCommand  `cmd:"" group:"The log" help:"Verify such a statement of a commit, with its public key alone."`
+	Verify  verify.Command `cmd:"" group:"The log" help:"Verify such a statement of a commit, with its public key alone."`
 	Whatif  whatifCommand  `cmd:"" group:"The log" help:"Decide a log again under another policy or definition, and show which instances would have gone elsewhere."`
 	Backup  backupCommand  `cmd:"" group:"The log" help:"Write the log, and what goes with it, to a directory, or add to it what came since."`
 	Restore restoreCommand `cmd:"" group:"The log" help:"Make the log, and what goes with it, from a backup."`
@@ -144,8 +145,8 @@ func examples() map[string][]string {
 			"github setup --forge-host github.example.com --open"},
 		"audit":      {"audit", "audit --data .signalbox --decisions", "audit --seal seal.json --seal-key seal.key"},
 		"export":     {"export --jsonl", "export --csv --data .signalbox"},
-		"attest":     {"attest acme/widgets/42 --key attest.key", "attest acme/widgets/42 --key attest.key --repository . --data .signalbox"},
-		"verify":     {"verify HEAD --repository . --key attest.key.pub --require shown", "verify 5f0c2a7e9b1d4c3f8a6e7d2b9c0f1e4a3d5b6c78 --attestation change.json --key attest.key.pub"},
+		"attest":     {"attest acme/widgets/42", "attest acme/widgets/42 --repository . --key attest.key --data .signalbox"},
+		"verify":     {"verify HEAD --key attest.key.pub --require shown", "verify 5f0c2a7e9b1d4c3f8a6e7d2b9c0f1e4a3d5b6c78 --attestation change.json --key attest.key.pub"},
 		"whatif":     {"whatif --policy max_iterations=3", "whatif --definition ./mine.yaml --since 30d --json"},
 		"brain ls":   {"brain ls", "brain ls --presets ./presets"},
 		"brain show": {"brain show claude", "brain show claude --presets ./presets"},

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/engine/attestation"
 	"github.com/signalbox/signalbox/pkg/engine/client"
 	"github.com/signalbox/signalbox/pkg/git"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
@@ -30,10 +31,13 @@ func TestACommitIsVerifiedFromTheFileAndTheKeyOrFromTheRepository(t *testing.T) 
 		t.Fatal(envelope)
 	}
 	must(t, os.WriteFile(filepath.Join(dir, "change.json"), []byte(envelope), 0o600))
+	if said, code := call("attest " + id + " --nats " + server.URL); code != 1 || !strings.Contains(said, "has no key to sign with") {
+		t.Errorf("an orchestrator without a key attests: %s", said)
+	}
 	if _, code := call("attest " + id + " --key DIR/other --nats " + server.URL); code != 0 {
 		t.Fatal("a second key was not made")
 	}
-	name := gittest.Run(t, repo, "for-each-ref", "--format=%(refname:lstrip=2)", attestations)
+	name := gittest.Run(t, repo, "for-each-ref", "--format=%(refname:lstrip=2)", attestation.Refs)
 	tree, commit, _ := strings.Cut(name, "/")
 	// The work arrives squashed: another commit with the same files.
 	nc := server.Connect(t)
@@ -61,13 +65,13 @@ func TestACommitIsVerifiedFromTheFileAndTheKeyOrFromTheRepository(t *testing.T) 
 		{args: commit + " --attestation DIR/change.json --key DIR/key.pub --require approved-by=maintain", code: 1, says: "had no accounts"},
 		{args: commit + " --attestation DIR/change.json --key DIR/key.pub --require shwn", code: 2, says: "want shown"},
 		{args: commit + " --attestation DIR/change.json --key DIR/key", code: 2, says: "want Ed25519 keys"},
-		{args: commit + " --key DIR/key.pub", code: 2, says: "name the attestation"},
+		{args: commit + " --key DIR/key.pub", code: 1, says: ". has no commit " + commit},
 	} {
 		if out, code := call("verify " + c.args); code != c.code || !strings.Contains(out, c.says) {
 			t.Errorf("signalbox verify %s ended with %d, want %d and %q:\n%s", c.args, code, c.code, c.says, out)
 		}
 	}
-	gittest.Run(t, repo, "update-ref", "-d", attestations+name)
+	gittest.Run(t, repo, "update-ref", "-d", attestation.Refs+name)
 	if out, code := call("verify work --repository REPO --key DIR/key.pub"); code != 1 || !strings.Contains(out, "has no attestations: git fetch origin") {
 		t.Error(code, out)
 	}

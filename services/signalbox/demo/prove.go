@@ -2,15 +2,21 @@ package demo
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os/exec"
 	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
+	"github.com/signalbox/signalbox/pkg/engine/attestation"
 	"github.com/signalbox/signalbox/pkg/engine/client"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/engine/wire"
+	"github.com/signalbox/signalbox/pkg/git"
+	"github.com/signalbox/signalbox/services/signalbox/allinone"
 	"github.com/signalbox/signalbox/services/signalbox/narrator"
+	"github.com/signalbox/signalbox/services/signalbox/verify"
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
@@ -49,4 +55,23 @@ func (s *story) history(ctx context.Context, c *client.Client, id string) error 
 		}
 	}
 	return table.Print()
+}
+
+// verify verifies the attestation of the clone's commit, with nothing but the clone and the public key.
+func (s *story) verify(ctx context.Context, system *allinone.System, clone string) error {
+	key := attestation.PublicFile(allinone.KeyFile(s.dir))
+	s.n.Title("In the same clone: signalbox verify HEAD --require shown --key %s", key)
+	if _, err := git.New(clone).WithToken(system.Forge.URL, system.Forge.Secret).Run(ctx, "fetch", "-q", "origin",
+		"+"+attestation.Refs+"*:"+attestation.Refs+"*"); err != nil {
+		return errors.Join(ErrNotProven, err)
+	}
+	var said strings.Builder
+	env := *s.env
+	env.Stdout, env.JSON = &said, false
+	err := verify.Command{Commit: "HEAD", Repository: clone, Key: key, Require: []string{"shown"}}.Run(ctx, &env)
+	s.n.Say("%s", strings.TrimSpace(said.String()))
+	if err != nil {
+		return fmt.Errorf("%w: signalbox verify HEAD: %w", ErrNotProven, err)
+	}
+	return nil
 }

@@ -174,6 +174,9 @@ func (s *story) prove(ctx context.Context, c *client.Client, system *allinone.Sy
 	if err != nil {
 		return fmt.Errorf("%w: go test ./... in a fresh clone: %w", ErrNotProven, err)
 	}
+	if err := s.verify(ctx, system, clone); err != nil {
+		return err
+	}
 	s.n.Title("Done")
 	s.n.Say("pull request  %s", pr.URL)
 	s.n.Say("branch        %s, %s", branch, pr.HeadSHA)

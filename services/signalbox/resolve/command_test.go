@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/document/pipeline"
+	"github.com/signalbox/signalbox/pkg/engine/attestation"
 	"github.com/signalbox/signalbox/pkg/forge/forgetest"
 	"github.com/signalbox/signalbox/pkg/git"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
@@ -314,6 +315,13 @@ func TestABranchIsPushedAndProposedWhereThatIsAskedFor(t *testing.T) {
 		if head := gittest.Run(t, git.New(bare), "rev-parse", out.Branch); head != out.Head {
 			t.Errorf("it has %s, want %s", head, out.Head)
 		}
+		_, command, _ = strings.Cut(said, "signalbox verify ")
+		command, _, _ = strings.Cut(command, "\n")
+		var stdout bytes.Buffer
+		env := term.Env{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stdout, Now: time.Now}
+		if code := cli.Run(t.Context(), env, append([]string{"verify"}, strings.Fields(command)...)); code != 0 || !strings.Contains(stdout.String(), out.Head+" is attested") {
+			t.Errorf("signalbox verify %s ended with %d: %s", command, code, stdout.String())
+		}
 	})
 	t.Run("to a forge", func(t *testing.T) {
 		j := newJob(t)
@@ -333,6 +341,10 @@ func TestABranchIsPushedAndProposedWhereThatIsAskedFor(t *testing.T) {
 		pr, err := c.PullRequestByHead(t.Context(), forgetest.Repo, out.Branch)
 		if err != nil || pr.URL != out.PullRequest.URL || pr.Body != out.PullRequest.Body {
 			t.Errorf("the forge has %+v, %v", pr, err)
+		}
+		refs := gittest.Run(t, g.WithToken(at.CloneURL, forgetest.Token("ann")), "ls-remote", at.CloneURL, attestation.Refs+"*")
+		if !strings.HasSuffix(refs, "/"+out.Head) {
+			t.Errorf("the forge has the attestations %q, want that of %s", refs, out.Head)
 		}
 	})
 }

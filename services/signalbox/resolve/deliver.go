@@ -165,6 +165,11 @@ func (r *run) push(ctx context.Context, to remote, out Outcome) error {
 	if _, err := g.Run(ctx, "push", "-q", "--no-verify", "--", to.url, out.Head+":refs/heads/"+out.Branch); err != nil {
 		return fmt.Errorf("the branch is not pushed to %s: %w", to.url, err)
 	}
+	if ref, object := r.source.attested(ctx, out.Head); ref != "" {
+		if _, err := g.Run(ctx, "push", "-q", "--no-verify", "--", to.url, "+"+object+":"+ref); err != nil {
+			r.n.Say("its attestation is not pushed to %s: %v", to.name, err)
+		}
+	}
 	return nil
 }
 

@@ -8,11 +8,13 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/base/sanitize"
+	"github.com/signalbox/signalbox/pkg/engine/attestation"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/engine/work"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/service"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+	"github.com/signalbox/signalbox/services/signalbox/allinone"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )
@@ -42,6 +44,10 @@ func (r *run) finish(ctx context.Context, at forge.Repository, waits bool) error
 		r.n.Say("resolved already on %s; --again resolves it again", out.Branch)
 	}
 	r.n.Say("\nbranch %s is in %s, based on %s; the log is in %s", out.Branch, r.source.dir, r.source.branch, r.dir)
+	if ref, _ := r.source.attested(ctx, out.Branch); ref != "" {
+		r.n.Say("to verify how it came about: signalbox verify %s --repository %s --key %s", term.Quote(out.Branch), term.Quote(r.source.dir),
+			term.Quote(attestation.PublicFile(allinone.KeyFile(r.dir))))
+	}
 	if p := in.GetParked(); p != nil {
 		r.n.Say("%s goes on where a forge has people: %s", in.GetState(), p.GetReason())
 	}

@@ -113,8 +113,8 @@ func (s source) push(ctx context.Context, url, token string) error {
 	return nil
 }
 
-// fetch fetches branch from the forge's copy into the repository as the branch as. If
-// a branch of that name has other commits it appends a number. It returns the name.
+// fetch fetches branch from the forge's copy into the repository as the branch as, with the attestation of its
+// commit. If a branch of that name has other commits it appends a number. It returns the name.
 func (s source) fetch(ctx context.Context, url, token, branch, as string) (string, error) {
 	t, err := s.newTransfer(ctx)
 	if err != nil {
@@ -122,7 +122,30 @@ func (s source) fetch(ctx context.Context, url, token, branch, as string) (strin
 	}
 	defer t.close()
 	bundle, head, err := t.fetch(ctx, url, token, branch, s.head)
-	return s.take(ctx, bundle, head, as, err)
+	if as, err = s.take(ctx, bundle, head, as, err); err != nil {
+		return "", err
+	}
+	ref, envelope, err := t.attestation(ctx, url, token)
+	if err == nil && ref != "" {
+		err = s.git.Keep(ctx, ref, envelope)
+	}
+	if err != nil {
+		return "", fmt.Errorf("bring the attestation of %s into %s: %w", as, s.dir, err)
+	}
+	return as, nil
+}
+
+// attested returns the reference of the attestation that the repository has of a commit, and the object that
+// it names; "" if it has none.
+func (s source) attested(ctx context.Context, commit string) (ref, object string) {
+	ref, err := attestationRef(ctx, s.git, commit)
+	if err == nil {
+		object, err = s.git.Run(ctx, "rev-parse", "--verify", "-q", ref)
+	}
+	if err != nil {
+		return "", ""
+	}
+	return ref, object
 }
 
 // take makes the branch as at the head of a bundle. It returns the name, as fetch does. The

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent/outbound"
+	"github.com/signalbox/signalbox/pkg/engine/attestation"
 	"github.com/signalbox/signalbox/pkg/git"
 )
 
@@ -99,6 +100,29 @@ func (t transfer) fetch(ctx context.Context, url, token, branch, base string) (b
 	bundle = filepath.Join(t.dir, "fetched.bundle")
 	_, err = t.git.Run(ctx, "bundle", "create", "-q", bundle, fetched, "^"+base)
 	return bundle, head, err
+}
+
+// attestation fetches the attestation of the fetched commit from the forge. It returns its reference; "" if
+// the forge has none.
+func (t transfer) attestation(ctx context.Context, url, token string) (ref string, envelope []byte, err error) {
+	if ref, err = attestationRef(ctx, t.git, fetched); err != nil {
+		return "", nil, err
+	}
+	if _, err := t.git.WithToken(url, token).Run(ctx, "fetch", "-q", "--no-tags", "--no-write-fetch-head", "--", url, ref+":"+ref); err != nil {
+		return "", nil, nil // of a branch that an older version pushed, or of the base
+	}
+	envelope, err = t.git.Output(ctx, git.MaxOutput, "cat-file", "blob", ref)
+	return ref, envelope, err
+}
+
+// attestationRef returns the reference that keeps the attestation of a commit.
+func attestationRef(ctx context.Context, g git.Runner, commit string) (string, error) {
+	tree, err := g.Run(ctx, "rev-parse", "--verify", "-q", commit+"^{tree}")
+	if err != nil {
+		return "", err
+	}
+	id, err := g.Run(ctx, "rev-parse", "--verify", "-q", commit)
+	return attestation.Refs + tree + "/" + id, err
 }
 
 // unbundle reads the commits of bundles and adds to the last of them, head, an empty commit

@@ -1,9 +1,11 @@
-package cli
+// Package verify is the command `signalbox verify`. It needs a repository or a file, and a public key.
+package verify
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path"
 	"strings"
@@ -14,16 +16,17 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
-type verifyCommand struct {
-	Commit      string   `arg:"" name:"commit" help:"The commit: its whole id, or with --repository any name of it."`
-	Attestation string   `name:"attestation" env:"-" type:"existingfile" placeholder:"FILE" help:"The envelope, as signalbox attest prints it."`
-	Repository  string   `name:"repository" env:"-" type:"existingdir" placeholder:"DIR" help:"Git repository with the commit, and with attestations under refs/attestations unless --attestation names one."`
+// Command is `signalbox verify`.
+type Command struct {
+	Commit      string   `arg:"" name:"commit" help:"The commit: its whole id, or in a repository any name of it."`
+	Attestation string   `name:"attestation" env:"-" type:"existingfile" placeholder:"FILE" help:"The envelope, as signalbox attest prints it; - reads it from standard input."`
+	Repository  string   `name:"repository" env:"-" type:"existingdir" placeholder:"DIR" help:"Git repository with the commit, and with attestations under refs/attestations unless --attestation names one: this one by default, if that names none."`
 	Key         string   `name:"key" env:"-" type:"existingfile" required:"" placeholder:"FILE" help:"Public keys that count, in PEM, one block each; a REVOKED PUBLIC KEY does not count."`
 	Require     []string `name:"require" env:"-" placeholder:"NAME" help:"Require this of the attestation, too: shown, or approved-by= with a permission on the repository, operator, or an actor. May be repeated, or separated by commas."`
 }
 
 // Help returns the details.
-func (verifyCommand) Help() string {
+func (Command) Help() string {
 	return `Needs no running system. Ends with 0 if a known key attests the commit, or another commit with the same files, and the
 attestation meets each --require; with 1 if not; with 2 if it was called wrongly.`
 }
@@ -41,7 +44,7 @@ type verified struct {
 const maxEnvelope = 16 << 20
 
 // Run verifies the attestation of a commit.
-func (c verifyCommand) Run(ctx context.Context, env *term.Env) error {
+func (c Command) Run(ctx context.Context, env *term.Env) error {
 	var wants []attestation.Requirement
 	for _, text := range c.Require {
 		want, err := attestation.ParseRequirement(text)
@@ -51,7 +54,7 @@ func (c verifyCommand) Run(ctx context.Context, env *term.Env) error {
 		wants = append(wants, want)
 	}
 	if c.Attestation == "" && c.Repository == "" {
-		return service.Usagef("name the attestation: --attestation FILE, or --repository DIR that has refs/attestations")
+		c.Repository = "."
 	}
 	text, err := os.ReadFile(c.Key)
 	if err != nil {
@@ -65,7 +68,7 @@ func (c verifyCommand) Run(ctx context.Context, env *term.Env) error {
 	if err != nil {
 		return err
 	}
-	envelopes, err := c.envelopes(ctx, commit, tree)
+	envelopes, err := c.envelopes(ctx, env.Stdin, commit, tree)
 	if err != nil {
 		return err
 	}
@@ -81,7 +84,7 @@ func (c verifyCommand) Run(ctx context.Context, env *term.Env) error {
 }
 
 // resolve returns the commit, and its tree if there is a repository.
-func (c verifyCommand) resolve(ctx context.Context) (commit, tree string, err error) {
+func (c Command) resolve(ctx context.Context) (commit, tree string, err error) {
 	if c.Repository == "" {
 		return c.Commit, "", nil
 	}
@@ -95,13 +98,17 @@ func (c verifyCommand) resolve(ctx context.Context) (commit, tree string, err er
 
 // envelopes returns the attestations to try: the one of --attestation, else those of the repository on the
 // commit or its tree.
-func (c verifyCommand) envelopes(ctx context.Context, commit, tree string) (all [][]byte, err error) {
+func (c Command) envelopes(ctx context.Context, input io.Reader, commit, tree string) (all [][]byte, err error) {
+	if c.Attestation == "-" {
+		one, err := io.ReadAll(io.LimitReader(input, maxEnvelope))
+		return [][]byte{one}, err
+	}
 	if c.Attestation != "" {
 		one, err := os.ReadFile(c.Attestation)
 		return [][]byte{one}, err
 	}
 	g := git.New(c.Repository)
-	refs, err := g.Run(ctx, "for-each-ref", "--format=%(refname)", attestations)
+	refs, err := g.Run(ctx, "for-each-ref", "--format=%(refname)", attestation.Refs)
 	if err != nil {
 		return nil, err
 	}
@@ -121,8 +128,8 @@ func (c verifyCommand) envelopes(ctx context.Context, commit, tree string) (all 
 	case len(all) > 0:
 		return all, nil
 	case len(attested) == 0:
-		return nil, fmt.Errorf("%w: %s; %s has no attestations: git fetch origin '%s*:%s*'", attestation.ErrOther, commit, c.Repository, attestations,
-			attestations)
+		return nil, fmt.Errorf("%w: %s; %s has no attestations: git fetch origin '+%s*:%s*'", attestation.ErrOther, commit, c.Repository,
+			attestation.Refs, attestation.Refs)
 	}
 	return nil, fmt.Errorf("%w: %s; attested are %s", attestation.ErrOther, commit, strings.Join(attested, ", "))
 }
