@@ -234,6 +234,9 @@ func checkDeployment(t *testing.T, bin, keys string, o object) {
 			if _, err := os.Stat(filepath.Join(keys, want+".nk")); err != nil {
 				t.Errorf("signalbox auth init makes no such key: %v", err)
 			}
+			if all := at(v, "secret", "items").([]any); (len(all) == 2) != (name == "orchestrator") || len(all) == 2 && at(all[1], "key") != "attest.key" {
+				t.Errorf("%s has the keys %v: attest.key is for the orchestrator alone", name, all)
+			}
 		case "forge":
 			if role {
 				t.Errorf("%s runs the code of repositories, and has the forge's token", name)
