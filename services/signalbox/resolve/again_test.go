@@ -1,16 +1,23 @@
 package resolve_test
 
 import (
+	"bytes"
+	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/forgetest"
 	"github.com/signalbox/signalbox/pkg/git"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
 	"github.com/signalbox/signalbox/pkg/localforge"
+	"github.com/signalbox/signalbox/services/signalbox/cli"
+	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
 func TestWhereABranchSignalboxIsTheWorkIsDeliveredUnderAnotherNameAndOnce(t *testing.T) {
@@ -39,6 +46,36 @@ func TestWhereABranchSignalboxIsTheWorkIsDeliveredUnderAnotherNameAndOnce(t *tes
 	}
 	if branch, said, code = call("--again"); code != 0 || branch == want || strings.Contains(said, "resolved already") {
 		t.Errorf("with --again it ended with %d, branch %q: %s", code, branch, said)
+	}
+}
+
+// A report that was given up in the middle costs nothing more while another is resolved; resolved again, it goes on.
+func TestAnotherUnfinishedReportRests(t *testing.T) {
+	j := newJob(t)
+	fifo := filepath.Join(j.dir, "starts")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	first := j.file("first.md", strings.Replace(clear, "# The greeting is too short", "# The greeting has no world", 1))
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		_, _ = os.ReadFile(fifo) // blocks until the brain writes
+		cancel()
+	}()
+	var said bytes.Buffer
+	code := cli.Run(ctx, term.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: &said, User: "operator:ann", Now: time.Now}, []string{
+		"resolve", "--issue", first, "--repo", j.repo, "--data", filepath.Join(j.dir, "data"), "--sandbox", j.sandbox, "--sync", "100ms",
+		"--brain", "developer=exec:echo up > " + fifo + "; sleep 600"})
+	if code != 1 || !strings.Contains(said.String(), "the same command goes on where it was") {
+		t.Fatalf("the interrupted run ended with %d: %s", code, said.String())
+	}
+	const brain = `developer=exec:echo hello, world > greeting`
+	if out, said, code := j.call("resolve", "--issue", j.file("issue.md", clear), "--brain", brain); code != 0 || out.Branch == "" ||
+		!strings.Contains(said, `/1, "The greeting has no world", is unfinished and paused`) {
+		t.Fatalf("the other report ended with %d, %+v: %s", code, out, said)
+	}
+	if out, said, code := j.call("resolve", "--issue", first, "--brain", brain); code != 0 || !strings.Contains(said, "going on with "+out.Instance) || !strings.HasSuffix(out.Instance, "/1") {
+		t.Errorf("the first report ended with %d: %s", code, said)
 	}
 }
 
