@@ -73,6 +73,11 @@ bench: ## measure the engine against raw JetStream, figures in bin/bench.json (B
 	go build $(LDFLAGS) -buildvcs=true -o bin/ ./services/signalbox/bench/signalbox-bench
 	bin/signalbox-bench --out bin/bench.json $(BENCH)
 
+.PHONY: figures
+EVENTS ?= 1000000
+figures: ## how long audit, whatif, export and backup take for EVENTS=1000000 events, and `at` for an instance with 10,000
+	SIGNALBOX_EVENTS=$(EVENTS) go test -run='^$$' -bench='History|At$$' -benchtime=1x -timeout=1h ./services/signalbox/cli
+
 .PHONY: tools
 tools: ## build into bin/ the programs that measure: signalbox-bench, and signalbox-eval with the signalbox that it runs
 	go build $(LDFLAGS) -o bin/ ./services/signalbox ./services/signalbox/bench/signalbox-bench ./services/signalbox/eval/signalbox-eval

@@ -132,3 +132,22 @@ func TestADefinitionIsFoundByNameAndListedWithoutOne(t *testing.T) {
 		t.Errorf("the names are %v, %v", names.GetNames(), err)
 	}
 }
+
+func TestTheHistoryIsReadBehindAnySequence(t *testing.T) {
+	e := newEnv(t, nil)
+	e.open(id(0))
+	e.open(id(1))
+	e.note(id(0), "one")
+	e.note(id(1), "two")
+	e.note(id(0), "three")
+	for after, want := range [][]uint64{{1, 3, 5}, {3, 5}, {3, 5}, {5}, {5}, {}, {}} {
+		records, err := e.client.History(t.Context(), id(0), uint64(after))
+		got := []uint64{}
+		for _, r := range records {
+			got = append(got, r.GetSeq())
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("behind %d: %v, %v, want %v", after, got, err, want)
+		}
+	}
+}
