@@ -137,6 +137,8 @@ func TestWhatMustNotBePushedIsRefused(t *testing.T) {
 		"a message that hides":             {"git commit -q --allow-empty -m \"$(printf 'a\\342\\200\\256b')\"", []string{"message"}},
 		"a message that no check runs for": {"git commit -q --allow-empty -m 'x [skip ci]'", []string{"message"}},
 		"a message that vouches":           {"git commit -q --allow-empty -m x -m 'Reviewed-by: Ann <ann@example.test>'", []string{"message"}},
+		"a message that a person assisted": {"git commit -q --allow-empty -m x -m 'Assisted-by: Ann <ann@example.test>'", []string{"message"}},
+		"a message that a brain assisted":  {"git commit -q --allow-empty -m x -m 'Assisted-by: exec:claude'", nil},
 		"a message without end":            {"head -c 40000 /dev/zero | tr '\\0' x | git commit -q --allow-empty -F -", []string{"message"}},
 		"an orphan history":                {"git checkout -q --orphan o; git commit -qm o", []string{"history"}},
 		"an orphan history merged":         {"git checkout -q --orphan o; git rm -rqf .; git commit -q --allow-empty -m o; git checkout -q -b w main; git merge -q --no-edit --allow-unrelated-histories o", []string{"history"}},

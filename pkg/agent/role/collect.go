@@ -75,7 +75,7 @@ func (s step) commit(ctx context.Context, diff workspace.Diff, out brain.Outcome
 		r.IssuesFound = append(r.IssuesFound, found...)
 		return r, fmt.Errorf("the change may not leave the work tree: %s", strings.Join(found, "; "))
 	}
-	head, moved, err := s.tree.Commit(ctx, message(s.job, r), "Signalbox-Instance: "+s.job.Instance, "Signalbox-State: "+s.job.State)
+	head, moved, err := s.tree.Commit(ctx, message(s.job, r), trailers(s.job, out.Result.Spend.Brain)...)
 	if err != nil || !moved {
 		return r, err
 	}
@@ -178,6 +178,15 @@ func (s step) untested() bool {
 	last := s.job.Bundles[len(s.job.Bundles)-1]
 	return last.Role == s.job.Role && last.Head == s.job.Head &&
 		!slices.ContainsFunc(s.job.Evidence, func(ev instance.Evidence) bool { return ev.Commit == last.Head })
+}
+
+// trailers end a step's commit message. By the policy assisted_by they name the brain.
+func trailers(job agent.Job, brain string) []string {
+	all := []string{"Signalbox-Instance: " + job.Instance, "Signalbox-State: " + job.State}
+	if fmt.Sprint(job.Policy["assisted_by"]) == "true" && sanitize.AssistedBy(brain) {
+		all = append(all, "Assisted-by: "+brain)
+	}
+	return all
 }
 
 // message is a step's commit message. Forges read it once it is pushed.

@@ -1,6 +1,7 @@
 package role
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,5 +30,23 @@ func TestACommitMessageNotifiesNobodyAndClosesNothing(t *testing.T) {
 				t.Errorf("the message is %q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+func TestACommitNamesItsBrainIfThePolicyAsksForIt(t *testing.T) {
+	for name, c := range map[string]struct {
+		policy any
+		brain  string
+		want   bool
+	}{
+		"a brain": {true, "exec:claude", true}, "a model": {true, "model:anthropic/NAME", true}, "no policy": {nil, "exec:claude", false},
+		"rules": {true, "rules", false}, "a person": {true, "Ann <ann@example.test>", false}, "no brain": {true, "", false},
+	} {
+		var job agent.Job
+		job.Instance, job.State, job.Policy = "acme/widgets/1", "implementing", map[string]any{"assisted_by": c.policy}
+		got := trailers(job, c.brain)
+		if named := slices.Contains(got, "Assisted-by: "+c.brain); named != c.want || got[0] != "Signalbox-Instance: acme/widgets/1" {
+			t.Errorf("%s: %q", name, got)
+		}
 	}
 }

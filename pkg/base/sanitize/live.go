@@ -101,9 +101,17 @@ var rules = []rule{
 	{"skip", lazyregexp.New(`(?i)(\+semver[ \t]*:)`), 1, func(s string) string { return strings.Trim(s, "+:") + " =" }, nil},
 	{"skip", lazyregexp.New(`(?i)(?:^|[\s\p{Z}])(#)(?:major|minor|patch)\b`), 1, func(string) string { return "# " }, nil},
 	// Trailers of a commit in which a person takes responsibility. A forge makes commits of pull requests' texts, too.
-	{"vouches", lazyregexp.New(`(?im)^(?:(?:signed-off|reviewed|acked|approved|tested|co-authored|co-developed|reported|suggested|helped|assisted)-by|on-behalf-of)[ \t]*(:)`),
+	{"vouches", lazyregexp.New(`(?im)^(?:(?:signed-off|reviewed|acked|approved|tested|co-authored|co-developed|reported|suggested|helped)-by|on-behalf-of)[ \t]*(:)`),
 		1, func(string) string { return " =" }, nil},
+	// Signalbox names the brain of a commit so, by a policy. A brain is no person.
+	{"vouches", lazyregexp.New(`(?im)^(assisted-by[ \t]*:[^\n]*)`), 1, func(s string) string { return strings.Replace(s, ":", " =", 1) }, assistedByBrain},
 }
+
+// assistedByBrain matches the trailer with a brain of Signalbox as its value: exec:PROGRAM or model:PROVIDER/NAME.
+var assistedByBrain = lazyregexp.New(`^Assisted-by: (?:exec|model):[\w./@-]+$`)
+
+// AssistedBy reports whether a commit's trailer "Assisted-by" may have this value: a brain, and no person.
+func AssistedBy(brain string) bool { return assistedByBrain.MatchString("Assisted-by: " + brain) }
 
 func ticked(s string) string {
 	end := strings.TrimRight(s, " \t")
