@@ -28,6 +28,7 @@ type Host struct {
 	Health  *Health
 	Grace   time.Duration // how long an actor may take to end
 
+	until  <-chan struct{} // actors begin when it is closed; nil: at once
 	actors actors
 	origin *Host        // of As: has the actors of both
 	beside []*nats.Conn // connections of As
@@ -36,8 +37,22 @@ type Host struct {
 // Add adds an actor. The first actor to return ends the service. When ctx ends, run
 // must take no new work, end its work within Grace, and return.
 func (h *Host) Add(name string, run func(ctx context.Context) error) {
+	if until := h.until; until != nil {
+		begin := run
+		run = func(ctx context.Context) error {
+			select {
+			case <-until:
+				return begin(ctx)
+			case <-ctx.Done():
+				return nil
+			}
+		}
+	}
 	h.first().actors.add(name, run)
 }
+
+// Hold has the actors that are added from now on begin when until is closed.
+func (h *Host) Hold(until <-chan struct{}) { h.until = until }
 
 // AddBase adds an actor that others depend on. Its ctx ends after all actors of Add
 // have ended.

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 )
 
 // Refs is where a repository has attestations. Below it each has the name TREE/COMMIT.
@@ -28,7 +27,7 @@ func ReadCommit(raw []byte) (id, tree string, err error) {
 	if !whole || !named || !digest.MatchString(tree) {
 		return "", "", fmt.Errorf("%w: it begins with %.60q, want its tree", ErrCommit, raw)
 	}
-	var sum hash.Hash = sha1.New()
+	sum := sha1.New()
 	if len(tree) == hex.EncodedLen(sha256.Size) { // a repository has one kind of hash
 		sum = sha256.New()
 	}

@@ -259,7 +259,7 @@ func TestAPersonIsNotAskedAboutARemovedTest(t *testing.T) {
 func TestTheDevelopersOwnTestIsNamedAsNoProof(t *testing.T) {
 	as := run("A:pass B:pass")
 	j, r := verdict.Judge(verdict.Input{Aside: []string{"a_test.go"}, OnBase: []verdict.Run{run("A:pass")}, OnChange: []verdict.Run{run("A:pass")}, AsChanged: &as})
-	const want = "all tests that ran passed before the change as well; B, of the role that wrote the code, is no proof"
+	const want = "tests of the role that wrote the code are no proof (B), and all others that ran passed before the change as well"
 	if !r.OK || j.Shown || j.Unproven != want {
 		t.Errorf("%+v: %q, want %q", r, j.Unproven, want)
 	}

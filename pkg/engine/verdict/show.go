@@ -33,7 +33,7 @@ func (j judge) show(out *Judgement) {
 	default:
 		out.Unproven = "all tests that ran passed before the change as well"
 		if own := j.ownTests(); len(own) > 0 {
-			out.Unproven += "; " + list(own) + ", of the role that wrote the code, " + verb(len(own), "is", "are") + " no proof"
+			out.Unproven = "tests of the role that wrote the code are no proof (" + list(own) + "), and all others that ran passed before the change as well"
 		}
 	}
 }

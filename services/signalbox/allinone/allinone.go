@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -80,6 +81,8 @@ type Config struct {
 	// Main is called when all parts are ready. The system stops when it returns;
 	// if it is nil, when ctx ends.
 	Main func(ctx context.Context, s *System) error
+	// Held roles take no work before Main calls System.Begin.
+	Held bool
 }
 
 // linkFile is the file of the data directory that has a link which signs in to the console.
@@ -106,6 +109,9 @@ type System struct {
 	Console *console.Console
 	// Sandbox is how brains and tests are confined.
 	Sandbox sandbox.Sandbox
+
+	// Begin has held roles take work.
+	Begin func()
 
 	as func(access.Party) []nats.Option // options of a connection of the party
 }
@@ -221,8 +227,17 @@ func (c Config) setup(ctx context.Context, h *service.Host, s *System, defs []*w
 	if err := watch.Setup(ctx, forgeside); err != nil {
 		return err
 	}
+	begun := make(chan struct{})
+	s.Begin = sync.OnceFunc(func() { close(begun) })
+	if !c.Held {
+		s.Begin()
+	}
 	as := func(role string) (*service.Host, error) {
-		return h.As(ctx, s.as(access.Party{Kind: access.Agent, Name: role})...)
+		own, err := h.As(ctx, s.as(access.Party{Kind: access.Agent, Name: role})...)
+		if err == nil {
+			own.Hold(begun)
+		}
+		return own, err
 	}
 	if err := c.addRoles(ctx, h, as, defs, work); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -83,7 +84,7 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 	if err := src.leavesRoom(def.Name); err != nil {
 		return service.Usagef("--repo %s: %w", c.Repo, err)
 	}
-	dir, err := c.dir(src)
+	dir, err := c.dir(ctx, src)
 	if err != nil {
 		return err
 	}
@@ -114,7 +115,7 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 		Dir: dir, Sync: c.Sync, Log: env.Logging.Logger(log), Flags: service.Flags{Grace: 20 * time.Second}, Agents: agents,
 		Workflow: c.Workflow, Dirs: c.WorkflowDir, Every: 300 * time.Millisecond,
 		Repos: map[string]allinone.Source{src.name: {Dir: src.dir, Branch: src.branch}}, Login: "you",
-		Alone: true, Observer: n, Main: r.main,
+		Alone: true, Observer: n, Main: r.main, Held: true,
 	})
 	switch {
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
@@ -194,12 +195,42 @@ func (c Command) definition() (*workflow.Definition, error) {
 
 // dir returns the data directory: --data, or one for the repository in the user's
 // state directory.
-func (c Command) dir(s source) (string, error) {
+func (c Command) dir(ctx context.Context, s source) (string, error) {
 	if c.Data != "" {
 		return c.Data, nil
 	}
 	logs, err := allinone.ResolveDirs()
-	return filepath.Join(logs, s.key()), err
+	if err != nil {
+		return "", err
+	}
+	return ofRepository(ctx, s, filepath.Join(logs, s.key()))
+}
+
+// rootFile is the file of a data directory of resolve with the first commit of its repository.
+const rootFile = "root-commit"
+
+// ofRepository returns dir, or the directory next to it if dir belongs to another repository that was
+// at the same path. Of a shallow clone the first commit is not known.
+func ofRepository(ctx context.Context, s source, dir string) (string, error) {
+	roots, err := s.git.Run(ctx, "rev-list", "--max-parents=0", "HEAD")
+	shallow, shallowErr := s.git.Run(ctx, "rev-parse", "--is-shallow-repository")
+	root, _, _ := strings.Cut(roots, "\n")
+	if err != nil || shallowErr != nil || shallow == "true" || root == "" {
+		return dir, nil
+	}
+	file := filepath.Join(dir, rootFile)
+	switch was, err := os.ReadFile(file); {
+	case err == nil && strings.TrimSpace(string(was)) != root:
+		return dir + "-" + root[:12], nil
+	case err == nil:
+		return dir, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return "", err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	return dir, os.WriteFile(file, []byte(root+"\n"), 0o600)
 }
 
 // Kept returns the directory with the log of the runs without --data on the repository and the
@@ -209,8 +240,12 @@ func Kept(ctx context.Context, dir string) string {
 	if err != nil {
 		return ""
 	}
-	kept, err := Command{}.dir(src)
-	if err != nil {
+	logs, err := allinone.ResolveDirs()
+	kept := filepath.Join(logs, src.key())
+	if _, no := os.Stat(kept); err != nil || no != nil {
+		return ""
+	}
+	if kept, err = ofRepository(ctx, src, kept); err != nil {
 		return ""
 	}
 	if _, err := os.Stat(kept); err != nil {

@@ -3,6 +3,7 @@ package resolve
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -62,7 +63,7 @@ func (r *run) main(ctx context.Context, s *allinone.System) error {
 	for _, warning := range append(r.source.lacks(ctx), allinone.Warnings(ctx, r.source.dir)...) {
 		r.n.Say("warning: %s", warning)
 	}
-	if !r.again && r.answers == nil {
+	if !r.again && !r.continues(ctx) {
 		done, err := r.resolved(ctx, at.DefaultBranch)
 		if err != nil {
 			return err
@@ -76,11 +77,24 @@ func (r *run) main(ctx context.Context, s *allinone.System) error {
 	if err := r.begin(ctx); err != nil {
 		return err
 	}
+	s.Begin()
 	waits, err := r.follow(ctx)
 	if err != nil {
 		return err
 	}
 	return r.finish(ctx, at, waits)
+}
+
+// continues reports whether --answers may go on with an open instance of the report.
+func (r *run) continues(ctx context.Context) bool {
+	if r.answers == nil {
+		return false
+	}
+	open, err := r.client.List(ctx, &pb.ListRequest{})
+	return err != nil || slices.ContainsFunc(open, func(in *pb.Summary) bool {
+		prefix, _, _ := cutLast(in.GetInstance())
+		return prefix == r.source.name && in.GetTitle() == r.issue.Title
+	})
 }
 
 // begin resumes the open instance of an earlier run, or opens the issue on the forge.

@@ -17,3 +17,32 @@ func TestABranchThatSharesItsNameWithATagIsStartedFrom(t *testing.T) {
 		t.Errorf("it starts from %q at %s, %v; want trunk at %s", s.branch, s.head, err, head)
 	}
 }
+
+// A directory may hold another repository than before.
+func TestALogIsOfOneRepository(t *testing.T) {
+	dir := t.TempDir() + "/data"
+	repository := func() source {
+		g := gittest.Repo(t)
+		gittest.Run(t, g, "commit", "-q", "--allow-empty", "-m", t.Name()+g.Dir())
+		s, err := openRepository(t.Context(), g.Dir(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	first, second := repository(), repository()
+	of := func(s source) string {
+		t.Helper()
+		at, err := ofRepository(t.Context(), s, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	if at := of(first); at != dir {
+		t.Errorf("the first repository has %s, want %s", at, dir)
+	}
+	if at := of(second); at == dir || of(second) != at || of(first) != dir {
+		t.Errorf("another repository has %s, want one of its own each time", at)
+	}
+}
