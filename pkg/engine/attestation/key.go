@@ -65,7 +65,7 @@ func OpenKey(file string) (ed25519.PrivateKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	return key, os.WriteFile(PublicFile(file), pem.EncodeToMemory(&pem.Block{Type: publicBlock, Bytes: public}), 0o644)
+	return key, os.WriteFile(PublicFile(file), pem.EncodeToMemory(&pem.Block{Type: publicBlock, Bytes: public}), 0o600)
 }
 
 // ParsePrivate reads a private key in PEM.
