@@ -70,8 +70,11 @@ func (s step) prepareIn(ctx context.Context, store environment.Store, tree fs.FS
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case errors.Is(err, environment.ErrNotPrepared):
-			s.layers[nil] = prepared{failed: "\n\n" + printable(err.Error())} // people see it in the obstacle that follows from it
-			s.job.Progress("%s", oneLine(err.Error()))
+			failed := "\n\n" + printable(err.Error()) // people see it in the obstacle that follows from it
+			if s.layers[nil].failed != failed {       // the base has the same manifests
+				s.job.Progress("%s", oneLine(err.Error()))
+			}
+			s.layers[nil] = prepared{failed: failed}
 			continue
 		case err != nil:
 			return fmt.Errorf("%w: prepare %s: %w", brain.ErrInfrastructure, r.Source, err)
