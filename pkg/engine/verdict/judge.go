@@ -287,29 +287,21 @@ func (j judge) ways(out *Judgement, failing []string) {
 	}
 	w.Changed = ending(slices.Concat(fails, lost), as.OnChange)
 	w.OK = len(failing) == 0 && len(fails) == 0
+	gone, skipped := j.removed(as)
+	removed := slices.Concat(gone, skipped)
 	switch {
 	case len(fails) > 0 && len(failing) == 0:
 		out.Broken = NamesOf(slices.Concat(out.Broken.Names, fails))
 		out.Findings = append(out.Findings, "the change fails with all its files, and passes only with "+list(j.Aside)+" as on the base")
-	case len(fails) == 0 && len(failing) > 0 && len(lost) == 0 && !j.removes(as):
+	case len(fails) == 0 && len(failing) > 0 && len(lost)+len(removed) == 0: // else it goes back to the role that removed them
 		out.Question = fmt.Sprintf("The tests pass only with the change to %s. With these files as before: %s. "+
 			"With all files of the change: %s. Is this change to the tests right?", list(j.Aside), w.Aside, w.Changed)
-	case len(fails) == 0 && len(failing) == 0:
-		gone, skipped := j.removed(as)
+	case len(fails) == 0 && len(failing) == 0 && len(removed) > 0:
 		out.Gone, out.NewlySkipped = NamesOf(slices.Concat(out.Gone.Names, gone)), NamesOf(slices.Concat(out.NewlySkipped.Names, skipped))
-		if names := slices.Concat(gone, skipped); len(names) > 0 {
-			w.OK, w.Changed = false, list(names)+" not run"
-			out.Findings = append(out.Findings, fmt.Sprintf("%s %s with %s as before, and with the change to it %s not run", list(names),
-				verb(len(names), "passes", "pass"), list(j.Aside), verb(len(names), "is", "are")))
-		}
+		w.OK, w.Changed = false, list(removed)+" not run"
+		out.Findings = append(out.Findings, fmt.Sprintf("%s %s with %s as before, and with the change to it %s not run", list(removed),
+			verb(len(removed), "passes", "pass"), list(j.Aside), verb(len(removed), "is", "are")))
 	}
-}
-
-// removes reports whether the change removes or skips tests. Then people are not asked whether it is
-// right: it goes back to the role that made it.
-func (j judge) removes(as judge) bool {
-	gone, skipped := j.removed(as)
-	return len(gone)+len(skipped) > 0
 }
 
 // removed returns the tests that run with the files that judge as they were, and are not run or
@@ -319,12 +311,13 @@ func (j judge) removed(as judge) (gone, skipped []string) {
 	for _, name := range slices.Sorted(maps.Keys(j.change.tests)) {
 		_, base := j.base.tests[name]
 		_, proof := j.proof.tests[name]
-		if h := as.change.of(name); !base && !proof || name == j.whole || j.change.of(name).pass+j.change.of(name).fail == 0 || j.accepted[name] != "" || j.accepted[lastWord(name)] != "" {
-			continue
-		} else if h.pass+h.fail+h.skip == 0 {
-			gone = append(gone, name)
-		} else if h.pass+h.fail == 0 {
+		before, after := j.change.of(name), as.change.of(name)
+		switch accepted := j.accepted[name] != "" || j.accepted[lastWord(name)] != ""; {
+		case !base && !proof, name == j.whole, before.pass+before.fail == 0, accepted, after.pass+after.fail > 0:
+		case after.skip > 0:
 			skipped = append(skipped, name)
+		default:
+			gone = append(gone, name)
 		}
 	}
 	before := judge{Input: j.Input, base: j.change, change: as.change, whole: j.whole}

@@ -43,7 +43,10 @@ type reader interface {
 func (r reading) read(ctx context.Context, env *term.Env, f func(context.Context, reader) error) error {
 	if r.Data == "" {
 		err := r.call(ctx, env, func(ctx context.Context, s system) error { return f(ctx, s) })
-		if dir := resolve.Kept(ctx, "."); errors.Is(err, errSilent) && dir != "" {
+		if !errors.Is(err, errSilent) {
+			return err
+		}
+		if dir := resolve.Kept(ctx, "."); dir != "" {
 			return fmt.Errorf("%w The log of resolve in this repository is read with --data %s", err, term.Quote(dir))
 		}
 		return err

@@ -203,34 +203,38 @@ func (c Command) dir(ctx context.Context, s source) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return ofRepository(ctx, s, filepath.Join(logs, s.key()))
+	dir, root, err := ofRepository(ctx, s, filepath.Join(logs, s.key()))
+	if err != nil || root == "" {
+		return dir, err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	return dir, os.WriteFile(filepath.Join(dir, rootFile), []byte(root+"\n"), 0o600)
 }
 
 // rootFile is the file of a data directory of resolve with the first commit of its repository.
 const rootFile = "root-commit"
 
 // ofRepository returns dir, or the directory next to it if dir belongs to another repository that was
-// at the same path. Of a shallow clone the first commit is not known.
-func ofRepository(ctx context.Context, s source, dir string) (string, error) {
+// at the same path. root is the first commit of the repository if no file has it yet; of a shallow clone it is
+// not known.
+func ofRepository(ctx context.Context, s source, dir string) (of, root string, err error) {
 	roots, err := s.git.Run(ctx, "rev-list", "--max-parents=0", "HEAD")
 	shallow, shallowErr := s.git.Run(ctx, "rev-parse", "--is-shallow-repository")
-	root, _, _ := strings.Cut(roots, "\n")
-	if err != nil || shallowErr != nil || shallow == "true" || root == "" {
-		return dir, nil
+	first, _, _ := strings.Cut(roots, "\n")
+	if err != nil || shallowErr != nil || shallow == "true" || first == "" {
+		return dir, "", nil
 	}
-	file := filepath.Join(dir, rootFile)
-	switch was, err := os.ReadFile(file); {
-	case err == nil && strings.TrimSpace(string(was)) != root:
-		return dir + "-" + root[:12], nil
-	case err == nil:
-		return dir, nil
-	case !errors.Is(err, fs.ErrNotExist):
-		return "", err
+	switch was, err := os.ReadFile(filepath.Join(dir, rootFile)); {
+	case errors.Is(err, fs.ErrNotExist):
+		return dir, first, nil
+	case err != nil:
+		return "", "", err
+	case strings.TrimSpace(string(was)) != first:
+		return dir + "-" + first[:12], "", nil
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", err
-	}
-	return dir, os.WriteFile(file, []byte(root+"\n"), 0o600)
+	return dir, "", nil
 }
 
 // Kept returns the directory with the log of the runs without --data on the repository and the
@@ -245,7 +249,7 @@ func Kept(ctx context.Context, dir string) string {
 	if _, no := os.Stat(kept); err != nil || no != nil {
 		return ""
 	}
-	if kept, err = ofRepository(ctx, src, kept); err != nil {
+	if kept, _, err = ofRepository(ctx, src, kept); err != nil {
 		return ""
 	}
 	if _, err := os.Stat(kept); err != nil {

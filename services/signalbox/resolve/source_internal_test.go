@@ -1,9 +1,11 @@
 package resolve
 
 import (
+	"path/filepath"
 	"testing"
 
 	"github.com/signalbox/signalbox/pkg/git/gittest"
+	"github.com/signalbox/signalbox/services/signalbox/allinone"
 )
 
 func TestABranchThatSharesItsNameWithATagIsStartedFrom(t *testing.T) {
@@ -20,7 +22,12 @@ func TestABranchThatSharesItsNameWithATagIsStartedFrom(t *testing.T) {
 
 // A directory may hold another repository than before.
 func TestALogIsOfOneRepository(t *testing.T) {
-	dir := t.TempDir() + "/data"
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	logs, err := allinone.ResolveDirs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(logs, source{dir: "/widgets"}.key())
 	repository := func() source {
 		g := gittest.Repo(t)
 		gittest.Run(t, g, "commit", "-q", "--allow-empty", "-m", t.Name()+g.Dir())
@@ -33,7 +40,8 @@ func TestALogIsOfOneRepository(t *testing.T) {
 	first, second := repository(), repository()
 	of := func(s source) string {
 		t.Helper()
-		at, err := ofRepository(t.Context(), s, dir)
+		s.dir = "/widgets"
+		at, err := Command{}.dir(t.Context(), s)
 		if err != nil {
 			t.Fatal(err)
 		}
