@@ -1,10 +1,12 @@
 package allowance
 
 import (
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -90,6 +92,15 @@ func (b *Book) of(holder string, now time.Time) (*Holder, error) {
 	h := NewHolder(0)
 	b.holders[holder] = h
 	return h, nil
+}
+
+// Reached returns the limits of all holders that are reached, and how many holders there are.
+func (b *Book) Reached(now time.Time) (all []Limit, holders int) {
+	for _, h := range b.holders {
+		all = append(all, h.Limits(now)...)
+	}
+	slices.SortFunc(all, func(x, y Limit) int { return cmp.Or(y.Until.Compare(x.Until), strings.Compare(x.Resource, y.Resource)) })
+	return all, len(b.holders)
 }
 
 // take takes the first place that is free, unless that is too late.

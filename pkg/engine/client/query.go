@@ -112,6 +112,16 @@ func (c *Client) Costs(ctx context.Context, q *pb.CostsRequest) (*pb.CostsReply,
 	return reply, err
 }
 
+// Health returns the state of each part of the system, those that fail first.
+func (c *Client) Health(ctx context.Context) ([]*pb.HealthCheck, error) {
+	reply := new(pb.HealthReply)
+	err := c.query(ctx, subject.Health, &pb.HealthRequest{}, reply)
+	if err == nil && reply.Refusal != nil {
+		err = refusal(subject.Health, reply.Refusal)
+	}
+	return reply.GetChecks(), err
+}
+
 func (c *Client) query(ctx context.Context, name string, q, reply proto.Message) error {
 	to, err := subject.API(name)
 	if err != nil {

@@ -24,6 +24,7 @@ const (
 	Counts     = "counts"
 	Agents     = "agents"
 	Costs      = "costs"
+	Health     = "health" // for people
 	// Attest is for agents, too.
 	Attest = "attest"
 	// Allowance is for the processes that use the forge.

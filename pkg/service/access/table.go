@@ -6,8 +6,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/subject"
 )
 
-// queries are the requests that change nothing and that all may make. Watch is for people, and for the
-// orchestrator's own account.
+// queries are the requests that change nothing and that all may make. Watch and health are for people, and for
+// the orchestrator's own account.
 var queries = []string{subject.Get, subject.List, subject.History, subject.Definition, subject.Counts, subject.Agents,
 	subject.Costs}
 
@@ -38,7 +38,7 @@ func (p Party) May(command string) bool {
 	switch {
 	case p.Kind == Orchestrator || p.Kind == PlanManager:
 		return true
-	case command == subject.Watch:
+	case command == subject.Watch || command == subject.Health:
 		return p.Person()
 	case command == subject.Allowance:
 		return p.UsesForge()

@@ -2018,6 +2018,182 @@ func (x *CostSum) GetMedianMs() int64 {
 	return 0
 }
 
+// HealthRequest asks how the system is (sb.api.health).
+type HealthRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HealthRequest) Reset() {
+	*x = HealthRequest{}
+	mi := &file_signalbox_v1_query_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HealthRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HealthRequest) ProtoMessage() {}
+
+func (x *HealthRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_query_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HealthRequest.ProtoReflect.Descriptor instead.
+func (*HealthRequest) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{21}
+}
+
+// HealthReply is the checks, those that fail first.
+type HealthReply struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Checks        []*HealthCheck         `protobuf:"bytes,1,rep,name=checks,proto3" json:"checks,omitempty"`
+	Refusal       *Refusal               `protobuf:"bytes,2,opt,name=refusal,proto3" json:"refusal,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HealthReply) Reset() {
+	*x = HealthReply{}
+	mi := &file_signalbox_v1_query_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HealthReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HealthReply) ProtoMessage() {}
+
+func (x *HealthReply) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_query_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HealthReply.ProtoReflect.Descriptor instead.
+func (*HealthReply) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *HealthReply) GetChecks() []*HealthCheck {
+	if x != nil {
+		return x.Checks
+	}
+	return nil
+}
+
+func (x *HealthReply) GetRefusal() *Refusal {
+	if x != nil {
+		return x.Refusal
+	}
+	return nil
+}
+
+// HealthCheck is the state of one part of the system.
+type HealthCheck struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Check  string                 `protobuf:"bytes,1,opt,name=check,proto3" json:"check,omitempty"`   // log, nats, timers
+	Status string                 `protobuf:"bytes,2,opt,name=status,proto3" json:"status,omitempty"` // ok, warn or fail
+	Detail string                 `protobuf:"bytes,3,opt,name=detail,proto3" json:"detail,omitempty"`
+	Advice string                 `protobuf:"bytes,4,opt,name=advice,proto3" json:"advice,omitempty"` // the next thing to do; may be empty
+	// Since when it is so; of the log, when it last grew. None: not known.
+	Since         *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=since,proto3" json:"since,omitempty"`
+	Instances     []string               `protobuf:"bytes,6,rep,name=instances,proto3" json:"instances,omitempty"` // that it concerns, the newest; at most 10
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HealthCheck) Reset() {
+	*x = HealthCheck{}
+	mi := &file_signalbox_v1_query_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HealthCheck) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HealthCheck) ProtoMessage() {}
+
+func (x *HealthCheck) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_query_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HealthCheck.ProtoReflect.Descriptor instead.
+func (*HealthCheck) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *HealthCheck) GetCheck() string {
+	if x != nil {
+		return x.Check
+	}
+	return ""
+}
+
+func (x *HealthCheck) GetStatus() string {
+	if x != nil {
+		return x.Status
+	}
+	return ""
+}
+
+func (x *HealthCheck) GetDetail() string {
+	if x != nil {
+		return x.Detail
+	}
+	return ""
+}
+
+func (x *HealthCheck) GetAdvice() string {
+	if x != nil {
+		return x.Advice
+	}
+	return ""
+}
+
+func (x *HealthCheck) GetSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Since
+	}
+	return nil
+}
+
+func (x *HealthCheck) GetInstances() []string {
+	if x != nil {
+		return x.Instances
+	}
+	return nil
+}
+
 // DefinitionRequest asks for a lifecycle by name or content hash (sb.api.definition).
 type DefinitionRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2028,7 +2204,7 @@ type DefinitionRequest struct {
 
 func (x *DefinitionRequest) Reset() {
 	*x = DefinitionRequest{}
-	mi := &file_signalbox_v1_query_proto_msgTypes[21]
+	mi := &file_signalbox_v1_query_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2040,7 +2216,7 @@ func (x *DefinitionRequest) String() string {
 func (*DefinitionRequest) ProtoMessage() {}
 
 func (x *DefinitionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_query_proto_msgTypes[21]
+	mi := &file_signalbox_v1_query_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2053,7 +2229,7 @@ func (x *DefinitionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DefinitionRequest.ProtoReflect.Descriptor instead.
 func (*DefinitionRequest) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{21}
+	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *DefinitionRequest) GetName() string {
@@ -2077,7 +2253,7 @@ type DefinitionReply struct {
 
 func (x *DefinitionReply) Reset() {
 	*x = DefinitionReply{}
-	mi := &file_signalbox_v1_query_proto_msgTypes[22]
+	mi := &file_signalbox_v1_query_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2089,7 +2265,7 @@ func (x *DefinitionReply) String() string {
 func (*DefinitionReply) ProtoMessage() {}
 
 func (x *DefinitionReply) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_query_proto_msgTypes[22]
+	mi := &file_signalbox_v1_query_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2102,7 +2278,7 @@ func (x *DefinitionReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DefinitionReply.ProtoReflect.Descriptor instead.
 func (*DefinitionReply) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{22}
+	return file_signalbox_v1_query_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *DefinitionReply) GetName() string {
@@ -2327,7 +2503,18 @@ const file_signalbox_v1_query_proto_rawDesc = "" +
 	"tokens_out\x18\f \x01(\x03R\ttokensOut\x12\x10\n" +
 	"\x03usd\x18\r \x01(\x01R\x03usd\x12\x17\n" +
 	"\awall_ms\x18\x0e \x01(\x03R\x06wallMs\x12\x1b\n" +
-	"\tmedian_ms\x18\x0f \x01(\x03R\bmedianMs\"'\n" +
+	"\tmedian_ms\x18\x0f \x01(\x03R\bmedianMs\"\x0f\n" +
+	"\rHealthRequest\"q\n" +
+	"\vHealthReply\x121\n" +
+	"\x06checks\x18\x01 \x03(\v2\x19.signalbox.v1.HealthCheckR\x06checks\x12/\n" +
+	"\arefusal\x18\x02 \x01(\v2\x15.signalbox.v1.RefusalR\arefusal\"\xbb\x01\n" +
+	"\vHealthCheck\x12\x14\n" +
+	"\x05check\x18\x01 \x01(\tR\x05check\x12\x16\n" +
+	"\x06status\x18\x02 \x01(\tR\x06status\x12\x16\n" +
+	"\x06detail\x18\x03 \x01(\tR\x06detail\x12\x16\n" +
+	"\x06advice\x18\x04 \x01(\tR\x06advice\x120\n" +
+	"\x05since\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x12\x1c\n" +
+	"\tinstances\x18\x06 \x03(\tR\tinstances\"'\n" +
 	"\x11DefinitionRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\"\x98\x01\n" +
 	"\x0fDefinitionReply\x12\x12\n" +
@@ -2349,7 +2536,7 @@ func file_signalbox_v1_query_proto_rawDescGZIP() []byte {
 	return file_signalbox_v1_query_proto_rawDescData
 }
 
-var file_signalbox_v1_query_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
+var file_signalbox_v1_query_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
 var file_signalbox_v1_query_proto_goTypes = []any{
 	(*GetRequest)(nil),            // 0: signalbox.v1.GetRequest
 	(*GetReply)(nil),              // 1: signalbox.v1.GetReply
@@ -2372,55 +2559,61 @@ var file_signalbox_v1_query_proto_goTypes = []any{
 	(*CostsRequest)(nil),          // 18: signalbox.v1.CostsRequest
 	(*CostsReply)(nil),            // 19: signalbox.v1.CostsReply
 	(*CostSum)(nil),               // 20: signalbox.v1.CostSum
-	(*DefinitionRequest)(nil),     // 21: signalbox.v1.DefinitionRequest
-	(*DefinitionReply)(nil),       // 22: signalbox.v1.DefinitionReply
-	(*Instance)(nil),              // 23: signalbox.v1.Instance
-	(*Refusal)(nil),               // 24: signalbox.v1.Refusal
-	(*timestamppb.Timestamp)(nil), // 25: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 26: google.protobuf.Duration
-	(*Parked)(nil),                // 27: signalbox.v1.Parked
-	(*Spend)(nil),                 // 28: signalbox.v1.Spend
-	(*Commit)(nil),                // 29: signalbox.v1.Commit
+	(*HealthRequest)(nil),         // 21: signalbox.v1.HealthRequest
+	(*HealthReply)(nil),           // 22: signalbox.v1.HealthReply
+	(*HealthCheck)(nil),           // 23: signalbox.v1.HealthCheck
+	(*DefinitionRequest)(nil),     // 24: signalbox.v1.DefinitionRequest
+	(*DefinitionReply)(nil),       // 25: signalbox.v1.DefinitionReply
+	(*Instance)(nil),              // 26: signalbox.v1.Instance
+	(*Refusal)(nil),               // 27: signalbox.v1.Refusal
+	(*timestamppb.Timestamp)(nil), // 28: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 29: google.protobuf.Duration
+	(*Parked)(nil),                // 30: signalbox.v1.Parked
+	(*Spend)(nil),                 // 31: signalbox.v1.Spend
+	(*Commit)(nil),                // 32: signalbox.v1.Commit
 }
 var file_signalbox_v1_query_proto_depIdxs = []int32{
-	23, // 0: signalbox.v1.GetReply.instance:type_name -> signalbox.v1.Instance
-	24, // 1: signalbox.v1.GetReply.refusal:type_name -> signalbox.v1.Refusal
+	26, // 0: signalbox.v1.GetReply.instance:type_name -> signalbox.v1.Instance
+	27, // 1: signalbox.v1.GetReply.refusal:type_name -> signalbox.v1.Refusal
 	2,  // 2: signalbox.v1.GetReply.learnings:type_name -> signalbox.v1.KnownLearning
-	25, // 3: signalbox.v1.KnownLearning.at:type_name -> google.protobuf.Timestamp
-	25, // 4: signalbox.v1.KnownLearning.confirmed_at:type_name -> google.protobuf.Timestamp
-	25, // 5: signalbox.v1.KnownLearning.used_at:type_name -> google.protobuf.Timestamp
-	25, // 6: signalbox.v1.KnownLearning.removed_at:type_name -> google.protobuf.Timestamp
+	28, // 3: signalbox.v1.KnownLearning.at:type_name -> google.protobuf.Timestamp
+	28, // 4: signalbox.v1.KnownLearning.confirmed_at:type_name -> google.protobuf.Timestamp
+	28, // 5: signalbox.v1.KnownLearning.used_at:type_name -> google.protobuf.Timestamp
+	28, // 6: signalbox.v1.KnownLearning.removed_at:type_name -> google.protobuf.Timestamp
 	5,  // 7: signalbox.v1.ListReply.instances:type_name -> signalbox.v1.Summary
-	24, // 8: signalbox.v1.ListReply.refusal:type_name -> signalbox.v1.Refusal
-	25, // 9: signalbox.v1.Summary.lease:type_name -> google.protobuf.Timestamp
-	25, // 10: signalbox.v1.Summary.entered_at:type_name -> google.protobuf.Timestamp
-	26, // 11: signalbox.v1.Summary.timeout:type_name -> google.protobuf.Duration
-	27, // 12: signalbox.v1.Summary.parked:type_name -> signalbox.v1.Parked
-	25, // 13: signalbox.v1.Summary.updated_at:type_name -> google.protobuf.Timestamp
-	28, // 14: signalbox.v1.Summary.spend:type_name -> signalbox.v1.Spend
+	27, // 8: signalbox.v1.ListReply.refusal:type_name -> signalbox.v1.Refusal
+	28, // 9: signalbox.v1.Summary.lease:type_name -> google.protobuf.Timestamp
+	28, // 10: signalbox.v1.Summary.entered_at:type_name -> google.protobuf.Timestamp
+	29, // 11: signalbox.v1.Summary.timeout:type_name -> google.protobuf.Duration
+	30, // 12: signalbox.v1.Summary.parked:type_name -> signalbox.v1.Parked
+	28, // 13: signalbox.v1.Summary.updated_at:type_name -> google.protobuf.Timestamp
+	31, // 14: signalbox.v1.Summary.spend:type_name -> signalbox.v1.Spend
 	8,  // 15: signalbox.v1.HistoryReply.commits:type_name -> signalbox.v1.Record
-	24, // 16: signalbox.v1.HistoryReply.refusal:type_name -> signalbox.v1.Refusal
-	25, // 17: signalbox.v1.Record.time:type_name -> google.protobuf.Timestamp
-	29, // 18: signalbox.v1.Record.commit:type_name -> signalbox.v1.Commit
+	27, // 16: signalbox.v1.HistoryReply.refusal:type_name -> signalbox.v1.Refusal
+	28, // 17: signalbox.v1.Record.time:type_name -> google.protobuf.Timestamp
+	32, // 18: signalbox.v1.Record.commit:type_name -> signalbox.v1.Commit
 	8,  // 19: signalbox.v1.WatchReply.commits:type_name -> signalbox.v1.Record
-	24, // 20: signalbox.v1.WatchReply.refusal:type_name -> signalbox.v1.Refusal
+	27, // 20: signalbox.v1.WatchReply.refusal:type_name -> signalbox.v1.Refusal
 	5,  // 21: signalbox.v1.WatchReply.summaries:type_name -> signalbox.v1.Summary
 	13, // 22: signalbox.v1.CountsReply.counts:type_name -> signalbox.v1.Count
-	24, // 23: signalbox.v1.CountsReply.refusal:type_name -> signalbox.v1.Refusal
+	27, // 23: signalbox.v1.CountsReply.refusal:type_name -> signalbox.v1.Refusal
 	16, // 24: signalbox.v1.AgentsReply.roles:type_name -> signalbox.v1.RoleWork
-	24, // 25: signalbox.v1.AgentsReply.refusal:type_name -> signalbox.v1.Refusal
-	25, // 26: signalbox.v1.RoleWork.oldest:type_name -> google.protobuf.Timestamp
+	27, // 25: signalbox.v1.AgentsReply.refusal:type_name -> signalbox.v1.Refusal
+	28, // 26: signalbox.v1.RoleWork.oldest:type_name -> google.protobuf.Timestamp
 	17, // 27: signalbox.v1.RoleWork.working:type_name -> signalbox.v1.Working
-	25, // 28: signalbox.v1.Working.since:type_name -> google.protobuf.Timestamp
-	25, // 29: signalbox.v1.Working.lease:type_name -> google.protobuf.Timestamp
+	28, // 28: signalbox.v1.Working.since:type_name -> google.protobuf.Timestamp
+	28, // 29: signalbox.v1.Working.lease:type_name -> google.protobuf.Timestamp
 	20, // 30: signalbox.v1.CostsReply.sums:type_name -> signalbox.v1.CostSum
-	24, // 31: signalbox.v1.CostsReply.refusal:type_name -> signalbox.v1.Refusal
-	24, // 32: signalbox.v1.DefinitionReply.refusal:type_name -> signalbox.v1.Refusal
-	33, // [33:33] is the sub-list for method output_type
-	33, // [33:33] is the sub-list for method input_type
-	33, // [33:33] is the sub-list for extension type_name
-	33, // [33:33] is the sub-list for extension extendee
-	0,  // [0:33] is the sub-list for field type_name
+	27, // 31: signalbox.v1.CostsReply.refusal:type_name -> signalbox.v1.Refusal
+	23, // 32: signalbox.v1.HealthReply.checks:type_name -> signalbox.v1.HealthCheck
+	27, // 33: signalbox.v1.HealthReply.refusal:type_name -> signalbox.v1.Refusal
+	28, // 34: signalbox.v1.HealthCheck.since:type_name -> google.protobuf.Timestamp
+	27, // 35: signalbox.v1.DefinitionReply.refusal:type_name -> signalbox.v1.Refusal
+	36, // [36:36] is the sub-list for method output_type
+	36, // [36:36] is the sub-list for method input_type
+	36, // [36:36] is the sub-list for extension type_name
+	36, // [36:36] is the sub-list for extension extendee
+	0,  // [0:36] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_query_proto_init() }
@@ -2438,7 +2631,7 @@ func file_signalbox_v1_query_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_signalbox_v1_query_proto_rawDesc), len(file_signalbox_v1_query_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   23,
+			NumMessages:   26,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

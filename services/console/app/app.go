@@ -75,6 +75,7 @@ type Console struct {
 	sessions *sessions
 	changes  *changes
 	spent    asks[*pb.CostsReply]
+	checks   asked[[]*pb.HealthCheck]
 	pages    pages
 	now      func() time.Time
 	deciding sync.Mutex // held while histories are decided again

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/protobuf/types/known/timestamppb"
 	"pgregory.net/rapid"
 
 	"github.com/signalbox/signalbox/pkg/engine/eventstore"
@@ -99,12 +100,14 @@ func shown(t *testing.T, text string) map[string]string {
 	agents.frame = board.frame
 	costs := makeCosts(&pb.CostsReply{Sums: []*pb.CostSum{{Repo: text, Steps: 4, Failed: 1, Unmetered: 2, Usd: 3, TokensIn: 5, WallMs: 60_000}, {Repo: "acme/gears", Steps: 1, Usd: 1.5}}}, "repo", usualSince)
 	costs.frame = board.frame
+	health := makeHealth([]*pb.HealthCheck{{Check: text, Status: "fail", Detail: text, Advice: text, Instances: []string{in.Instance}}, {Check: "log", Status: "ok", Since: timestamppb.New(nine)}})
+	health.frame = board.frame
 	files, left := readDiff("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-"+text+"\n+"+text+"\n", shownDiff)
 	change := diffPage{frame: board.frame, Of: text, Files: files, Left: left}
 	again := whatIfPage{frame: board.frame, Policy: text, Lifecycles: []string{text}, Asked: true, Elsewhere: 1, Differences: text, Left: 3,
 		Rows: []whatIfRow{{ID: in.Instance, URL: one.Row.URL, Seq: 3, Recorded: text, Instead: text, Tail: text}}}
 	pages := map[string]string{}
-	for name, data := range map[string]any{"agents": agents, "costs": costs, "whatif": again, "diff": change, "lifecycle": life, "board": board, "instance": one, "inbox": inbox, "signin": signInPage{frame: frame{Refused: text}, Next: "/i/" + text[:5]},
+	for name, data := range map[string]any{"agents": agents, "costs": costs, "health": health, "whatif": again, "diff": change, "lifecycle": life, "board": board, "instance": one, "inbox": inbox, "signin": signInPage{frame: frame{Refused: text}, Next: "/i/" + text[:5]},
 		"fault": struct{ frame }{board.frame}} {
 		w := httptest.NewRecorder()
 		p.show(w, http.StatusOK, name, data)

@@ -72,7 +72,7 @@ func readPages() (pages, error) {
 	if err != nil {
 		return p, err
 	}
-	for _, name := range []string{"board", "instance", "inbox", "lifecycle", "diff", "agents", "costs", "whatif", "signin", "fault"} {
+	for _, name := range []string{"board", "instance", "inbox", "lifecycle", "diff", "agents", "costs", "health", "whatif", "signin", "fault"} {
 		t, err := base.Clone()
 		if err == nil {
 			t, err = t.ParseFS(asset, "asset/"+name+".html")
@@ -187,6 +187,7 @@ func (c *Console) handler() http.Handler {
 	mux.HandleFunc("GET /lifecycles/{name}", signed(c.lifecycle))
 	mux.HandleFunc("GET /agents", signed(c.agents))
 	mux.HandleFunc("GET /costs", signed(c.costs))
+	mux.HandleFunc("GET /health", signed(c.health))
 	mux.HandleFunc("GET /whatif", signed(c.whatIf))
 	mux.HandleFunc("GET /diff/{id...}", signed(c.diff))
 	mux.HandleFunc("GET /picture/{hash}/{id...}", signed(c.picture))

@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/subject"
 	"github.com/signalbox/signalbox/pkg/service/access"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
+	"github.com/signalbox/signalbox/services/orchestrator/api"
 )
 
 const allowanceSubject = "sb.api.allowance"
@@ -101,6 +102,10 @@ func TestWhoAsksNextGetsTheNextPlaceAndTheLimitsOfAll(t *testing.T) {
 		if len(got.GetLimits()) != 1 || got.GetTaken() || !near(got.GetLimits()[0].GetForMs(), time.Hour) {
 			t.Errorf("%v", got)
 		}
+	}
+	checks, err := e.client.Health(t.Context())
+	if err != nil || len(checks) != 1 || checks[0].GetStatus() != api.Warn || !strings.Contains(checks[0].GetDetail(), "403 slow") {
+		t.Errorf("the health is %v, %v; want the one limit", checks, err)
 	}
 	if got := ask(minutes("y")); len(got.GetLimits()) != 0 {
 		t.Errorf("another token: %v", got)

@@ -38,6 +38,8 @@ type Config struct {
 	Log         *slog.Logger
 	// Answered, if not nil, is called for each reply, from any goroutine. code is the refusal's, or empty.
 	Answered func(command, code string, took time.Duration)
+	// Health, if not nil, returns the state of the parts of the system that the server does not know itself. It is called from any goroutine.
+	Health func(context.Context) []*pb.HealthCheck
 	// Forbidden, if not nil, is called for each request that its account may not make, from any goroutine.
 	Forbidden func(kind, command string)
 }
@@ -167,6 +169,7 @@ func (s *Server) endpoints() []endpoint {
 		s.query(subject.Counts, s.counts, func(no *pb.Refusal) proto.Message { return &pb.CountsReply{Refusal: no} }),
 		s.query(subject.Agents, s.agents, func(no *pb.Refusal) proto.Message { return &pb.AgentsReply{Refusal: no} }),
 		s.query(subject.Costs, s.costs, func(no *pb.Refusal) proto.Message { return &pb.CostsReply{Refusal: no} }),
+		s.query(subject.Health, s.health, func(no *pb.Refusal) proto.Message { return &pb.HealthReply{Refusal: no} }),
 		s.attestEndpoint(subject.Attest, must(subject.API(subject.Attest))),
 		s.attestEndpoint("agent-"+subject.Attest, must(subject.AnyAgent(subject.Attest))),
 		s.watchEndpoint(),

@@ -152,12 +152,12 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	}}
 	h.Health.Warn("agents", q.idle.check)
 	h.AddBase("queues", func(ctx context.Context) error { return q.run(ctx) })
-	o := orchestrator{s, js, entry, guarded, definitions, limits, snapshots, m, &strangers{log: h.Log, metrics: m}, objects{js, code}, budgets, key}
+	o := orchestrator{s, js, entry, guarded, definitions, limits, snapshots, m, &strangers{log: h.Log, metrics: m}, objects{js, code}, budgets, key, standby.NewElector(h.NATS, log), storage}
 	if !s.StandBy {
 		m.setActive(true)
 		return o.serve(ctx, h)
 	}
-	return terms{h, standby.NewElector(h.NATS, log), o.serve, m.setActive}.add(ctx)
+	return terms{h, o.elector, o.serve, m.setActive}.add(ctx)
 }
 
 // orchestrator holds what outlasts a term.
@@ -174,6 +174,8 @@ type orchestrator struct {
 	objects     objects
 	budgets     []ledger.Budget
 	key         ed25519.PrivateKey
+	elector     *standby.Elector
+	storage     *storageWatch
 }
 
 // signingKey reads the key of attestations, nil if there is none.
@@ -230,6 +232,7 @@ func (o orchestrator) serve(ctx context.Context, h *service.Host) error {
 	server, err := api.Serve(api.Config{
 		Conn: h.NATS, Entry: o.entry, Engine: e, Store: o.log, Definitions: o.definitions, Objects: o.objects, Key: o.key, Version: api.Version, Log: h.Log,
 		Answered: o.metrics.answered, Forbidden: o.metrics.forbade,
+		Health: health{o, h, e, time.Now()}.checks,
 	})
 	if err != nil {
 		return err

@@ -52,3 +52,10 @@ func (s *strangers) count(seq uint64) (n uint64, isNew bool) {
 	s.n++
 	return s.n, true
 }
+
+// seen returns how many were noted.
+func (s *strangers) seen() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.n
+}

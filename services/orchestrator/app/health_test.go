@@ -127,6 +127,7 @@ func TestADefinitionThatCannotBeLoadedIsNamedByHealthAndMetrics(t *testing.T) {
 		t.Errorf("signalbox_definitions_unreadable is %v", got)
 	}
 	c := client.New(s.Connect(t), "operator:ann")
+	answered(t, c, "definitions", "warn", "move_mountains", "run the version that stored them or a newer one")
 	if _, err := c.Definition(t.Context(), hash); err == nil || !strings.Contains(err.Error(), "move_mountains") {
 		t.Errorf("who asks for it is answered %v", err)
 	}
@@ -149,4 +150,48 @@ func TestWorkThatNoAgentTakesIsNamedByHealthAndMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.until("with a pm", func(r service.Readiness) bool { return r.Warnings["agents"] == "" })
+}
+
+// answered waits until the orchestrator answers a check as wanted.
+func answered(t *testing.T, c *client.Client, check, status, detail, advice string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		checks, err := c.Health(ctx)
+		for _, one := range checks {
+			if one.GetCheck() == check && one.GetStatus() == status && strings.Contains(one.GetDetail(), detail) && strings.Contains(one.GetAdvice(), advice) {
+				return
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatalf("%s never becomes %s %q: it is %v, %v", check, status, detail, checks, err)
+		}
+	}
+}
+
+func TestOrchestratorsThatStandByAreCounted(t *testing.T) {
+	s := natstest.Start(t, natstest.Options{})
+	orchestratortest.Start(t, s.URL, 1, orchestratortest.Settings{StandBy: true})
+	c := client.New(s.Connect(t), "operator:ann")
+	answered(t, c, "orchestrator", "ok", "one is active, and none stands by", "start another one")
+	stop := orchestratortest.Start(t, s.URL, 2, orchestratortest.Settings{StandBy: true})
+	answered(t, c, "orchestrator", "ok", "one is active, and 2 stand by", "")
+	stop()
+	answered(t, c, "orchestrator", "ok", "none stands by", "")
+}
+
+func TestAForeignMessageInTheLogIsACheckThatWarns(t *testing.T) {
+	s := natstest.Start(t, natstest.Options{})
+	orchestratortest.Start(t, s.URL, 1, orchestratortest.Settings{})
+	c := client.New(s.Connect(t), "operator:ann")
+	answered(t, c, "log", "ok", "0 commits", "")
+	if _, err := s.JetStream(t).Publish(t.Context(), "sb.evt.foreign.x.y", []byte("not ours")); err != nil {
+		t.Fatal(err)
+	}
+	answered(t, c, "log", "warn", "1 messages in it are no commits", "find who may publish on sb.evt.>")
 }

@@ -9,6 +9,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -25,6 +27,8 @@ const (
 	reconnectGrace = 2 * time.Second
 	// replyTimeout bounds the wait for the active orchestrator's reply: it may be paused, or cut off.
 	replyTimeout = 2 * time.Second
+	// maxStandBys bounds how many orchestrators that stand by are counted.
+	maxStandBys = 100
 )
 
 // Watermark is the highest sequence that is known to be in the log. The active orchestrator's replies
@@ -42,10 +46,32 @@ type Elector struct {
 	nc        *nats.Conn
 	watermark Watermark
 	id        string
+
+	mu    sync.Mutex
+	asked map[string]time.Time // when others that stand by asked last, by their ids
 }
 
 // NewElector returns the elector of one orchestrator.
-func NewElector(nc *nats.Conn, w Watermark) *Elector { return &Elector{nc, w, nuid.Next()} }
+func NewElector(nc *nats.Conn, w Watermark) *Elector {
+	return &Elector{nc: nc, watermark: w, id: nuid.Next(), asked: map[string]time.Time{}}
+}
+
+// StandBys returns how many orchestrators stand by for this one, which is active.
+func (e *Elector) StandBys() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	maps.DeleteFunc(e.asked, func(_ string, at time.Time) bool { return time.Since(at) > 2*replyTimeout })
+	return len(e.asked)
+}
+
+// note takes in that another orchestrator stands by. Of very many none is noted.
+func (e *Elector) note(id string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.asked) < maxStandBys {
+		e.asked[id] = time.Now()
+	}
+}
 
 // announcement is what an orchestrator sends about itself, in requests and in replies.
 type announcement struct {
@@ -147,6 +173,9 @@ func (t *Term) reply(m *nats.Msg) {
 	var other announcement
 	if json.Unmarshal(m.Data, &other) != nil || other.ID == t.own.ID || !t.own.outranks(other) {
 		return
+	}
+	if other.Since == 0 {
+		t.elector.note(other.ID)
 	}
 	own := t.own
 	own.Known = t.elector.watermark.Known()

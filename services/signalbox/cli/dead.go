@@ -129,7 +129,7 @@ func (s system) letters(ctx context.Context) (jetstream.JetStream, []store.DeadL
 	if err != nil {
 		return nil, nil, err
 	}
-	all, err := store.DeadLetters(ctx, js)
+	all, err := store.DeadLetters(ctx, js, store.MaxLetters)
 	return js, all, err
 }
 

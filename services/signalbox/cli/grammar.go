@@ -35,6 +35,7 @@ type grammar struct {
 	Logs     logsCommand      `cmd:"" group:"Running" help:"Print the logs of the steps: prompts and output of brains, output of checks."`
 	Diff     diffCommand      `cmd:"" group:"Running" help:"Print the change to the code that an instance has made."`
 	Costs    costsCommand     `cmd:"" group:"Running" help:"Say what the work cost, by repository, role, brain, state, day or instance."`
+	Health   healthCommand    `cmd:"" group:"Running" help:"Say how the system is: its log, orchestrators, NATS, timers, dead letters, limits of the forge."`
 	State    stateCommand     `cmd:"" group:"Running" help:"Print the document that the roles of the pipeline lifecycle share."`
 	Watch    watchCommand     `cmd:"" group:"Running" help:"Follow what happens, live; until the instance ends."`
 	Console  consoleCommand   `cmd:"" group:"Running" help:"Serve pages that show what is where and why, and that you answer on, until interrupted."`
@@ -117,6 +118,7 @@ func examples() map[string][]string {
 		"explain":       {"explain acme/widgets/42", "explain acme/widgets/42 --seq 117"},
 		"answer":        {"answer acme/widgets/42 \"Only version 2\"", "answer acme/widgets/42 --file answer.md"},
 		"budget":        {"budget acme/widgets/42 +5usd", "budget acme/widgets/42 +200000tokens", "budget acme/widgets/42 +5usd --day"},
+		"health":        {"health", "health --json"},
 		"costs":         {"costs", "costs --by role --within 24h"},
 		"github replay": {"github replay 72d3162e-cc78-11e3-81ab-4c9367dc0958", "github replay 72d3162e-cc78-11e3-81ab-4c9367dc0958 --timeout 30s"},
 		"approve":       {"approve acme/widgets/42", "approve acme/widgets/42 --timeout 30s"},

@@ -24,19 +24,19 @@ type DeadLetter struct {
 	Event      subject.Event // its subject; zero: it cannot be read
 }
 
-// maxLetters bounds how many letters are read at once, the newest.
-const maxLetters = 1000
+// MaxLetters bounds how many letters are read at once.
+const MaxLetters = 1000
 
-// DeadLetters returns the newest dead letters, the oldest of them first.
-func DeadLetters(ctx context.Context, js jetstream.JetStream) (all []DeadLetter, err error) {
+// DeadLetters returns the newest dead letters, those of the last so many numbers, the oldest of them first.
+func DeadLetters(ctx context.Context, js jetstream.JetStream, most uint64) (all []DeadLetter, err error) {
 	dead, err := js.Stream(ctx, DeadStream)
 	if err != nil {
 		return nil, fmt.Errorf("stream %s: %w", DeadStream, err)
 	}
 	state := dead.CachedInfo().State
 	next := state.FirstSeq
-	if state.LastSeq > maxLetters {
-		next = max(next, state.LastSeq-maxLetters+1)
+	if most = min(most, MaxLetters); state.LastSeq > most {
+		next = max(next, state.LastSeq-most+1)
 	}
 	for next <= state.LastSeq {
 		m, err := dead.GetMsg(ctx, next, jetstream.WithGetMsgSubject(">")) // the next that there is
