@@ -122,6 +122,16 @@ func (c *Client) Health(ctx context.Context) ([]*pb.HealthCheck, error) {
 	return reply.GetChecks(), err
 }
 
+// Explain returns why an instance stands where it is, and what would move it.
+func (c *Client) Explain(ctx context.Context, id string) (*pb.ExplainReply, error) {
+	reply := new(pb.ExplainReply)
+	err := c.query(ctx, subject.Explain, &pb.ExplainRequest{Instance: id}, reply)
+	if err == nil && reply.Refusal != nil {
+		err = refusal(id, reply.Refusal)
+	}
+	return reply, err
+}
+
 func (c *Client) query(ctx context.Context, name string, q, reply proto.Message) error {
 	to, err := subject.API(name)
 	if err != nil {

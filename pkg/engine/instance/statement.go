@@ -24,6 +24,23 @@ type StatementRefused struct {
 
 func (StatementRefused) apply(*Instance, Commit) {} // recorded for people
 
+// Sentence states for people which statement was set aside, and why.
+func (e StatementRefused) Sentence() string {
+	what := e.What + " " + e.Name
+	switch e.What {
+	case RefusedAnswer:
+		what = "the answer to question " + e.Name
+	case RefusedAuthor:
+		what = "that the answer to question " + e.Name + " is by a person"
+	case RefusedChange:
+		what = "the code at " + e.Name
+	}
+	if e.Said != "" {
+		what += fmt.Sprintf(" (%s)", e.Said)
+	}
+	return fmt.Sprintf("%s is set aside: %s may not give it; it may come from %s", what, e.Role, strings.Join(e.Permitted, ", "))
+}
+
 // Kinds of statements that a role may not make, as StatementRefused.What has them.
 const (
 	RefusedEvidence = workflow.GivenEvidence

@@ -44,3 +44,12 @@ func (d *decision) trace(kind string, rule workflow.Rule, facts *workflow.Facts,
 	}
 	*d.tried = append(*d.tried, t)
 }
+
+// Look returns a function that evaluates a guard as the instance stands, and has the values that it reads.
+func Look(def *workflow.Definition, in Instance) func(workflow.Guard) (holds bool, values map[string]any, err error) {
+	d := decision{def: def, in: in}
+	return func(g workflow.Guard) (bool, map[string]any, error) {
+		holds, err := d.holds(g, nil)
+		return holds, g.Values(d.facts()), err
+	}
+}

@@ -25,6 +25,7 @@ const (
 	Agents     = "agents"
 	Costs      = "costs"
 	Health     = "health" // for people
+	Explain    = "explain"
 	// Attest is for agents, too.
 	Attest = "attest"
 	// Allowance is for the processes that use the forge.

@@ -2,6 +2,8 @@ package wire
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -41,6 +43,17 @@ func ToLive(l *pb.LiveInstance) instance.Instance {
 		Spend: instance.Total{TokensIn: cost.GetTokensIn(), TokensOut: cost.GetTokensOut(), USD: cost.GetUsd(), WallMS: cost.GetWallMs()},
 		Vars:  p.GetVars(), Sections: p.GetSections(), Escalations: ToEscalations(p.GetEscalations()), Parked: ToParked(p.GetParked()),
 		Woken: p.GetWoken(), Parent: p.GetParent(), Links: ToLinks(p.GetLinks()), Raised: ToRaise(p.GetRaised()), Seq: p.GetSeq(), UpdatedAt: toTime(p.GetUpdatedAt()),
+	}
+	return in
+}
+
+// ToInstance decodes an instance as readers get it. Its cost is rounded, and it lacks the numbers of tokens.
+func ToInstance(p *pb.Instance) instance.Instance {
+	in := ToLive(&pb.LiveInstance{Instance: p})
+	cost := ToCost(p.GetSpend())
+	in.Spend = instance.Total{TokensIn: int64(cost.TokensIn), TokensOut: int64(cost.TokensOut), USD: cost.USD, WallMS: int64(cost.WallMS)}
+	for _, state := range slices.Sorted(maps.Keys(p.GetFailures())) {
+		in.Failures = append(in.Failures, instance.FailureCount{State: state, Count: int(p.GetFailures()[state])})
 	}
 	return in
 }

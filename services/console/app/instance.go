@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/standing"
 	"github.com/signalbox/signalbox/pkg/engine/subject"
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
@@ -71,7 +72,7 @@ type ruleSet struct {
 	Rules []rule
 }
 
-type rule struct{ Name, To, Reason, When, Values string }
+type rule struct{ Name, To, Reason, When, Values, Holds string }
 
 // makeInstance makes the page of an instance from its history. before is the sequence that its
 // timeline ends before; 0: it ends now.
@@ -138,7 +139,7 @@ func pathOf(in view.Instance, events []event) workflow.Marks {
 	return marks
 }
 
-func ruled(all []view.Rule) (rules []rule) {
+func ruled(all []standing.Rule) (rules []rule) {
 	for _, r := range all {
 		to := strings.Join(r.To, " or ")
 		switch {
@@ -151,7 +152,11 @@ func ruled(all []view.Rule) (rules []rule) {
 		for _, key := range slices.Sorted(maps.Keys(r.Values)) {
 			values = append(values, fmt.Sprintf("%s is %v", key, r.Values[key]))
 		}
-		rules = append(rules, rule{r.Name, to, r.Reason, r.When, strings.Join(values, "\n")})
+		holds := r.Fault
+		if r.Holds != nil {
+			holds = map[bool]string{true: "✓ yes", false: "no"}[*r.Holds]
+		}
+		rules = append(rules, rule{r.Name, to, r.Reason, r.When, strings.Join(values, "\n"), holds})
 	}
 	return rules
 }

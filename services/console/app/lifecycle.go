@@ -49,8 +49,8 @@ type moveRow struct {
 	Added bool
 }
 
-// standing is where the instances of a lifecycle are.
-type standing struct {
+// spread is where the instances of a lifecycle are.
+type spread struct {
 	count  int
 	oldest time.Time
 	look   look
@@ -58,8 +58,8 @@ type standing struct {
 
 // stand returns where the instances of a lifecycle are: the open ones, and in final states the
 // ended ones.
-func stand(all []*row, name string) (at map[string]standing, open, ended int) {
-	at = map[string]standing{}
+func stand(all []*row, name string) (at map[string]spread, open, ended int) {
+	at = map[string]spread{}
 	for _, r := range all {
 		if r.Workflow != name {
 			continue

@@ -46,12 +46,11 @@ func rowOf(p *pb.Summary) row {
 
 // rowOfWhole returns the row of an instance.
 func rowOfWhole(in view.Instance) row {
-	_, held := in.Held()
 	r := row{
 		ID: in.Instance, Workflow: in.Workflow, State: in.State, Kind: in.Kind, Repo: in.Issue.Repo, Role: in.Worker,
 		Entered: in.EnteredAt, Attempt: in.Attempt, Questions: len(in.Open()), Paused: in.Paused, Parked: in.Parked != nil,
 		Closed: in.Closed, Failed: in.Failed, Unproven: in.Unproven, Title: in.Issue.Title, Seq: in.Seq,
-		Waits: in.Closed == "" && (held || in.Kind == workflow.Wait && in.Worker == "" && !in.Follows()),
+		Waits: in.WaitsForPeople(),
 	}
 	if in.Closed == "" {
 		r.Labels, r.Cost = in.Issue.Labels, costOf(in.Spend)

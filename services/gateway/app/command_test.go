@@ -338,7 +338,7 @@ func TestAPersonIsToldWhereItIsAndWhatWouldMoveIt(t *testing.T) {
 		t.Fatalf("it answered %q", got)
 	}
 	for _, want := range []string{"`acme/widgets/1` is in `waiting_for_human_input` of `issue`: Waiting for a decision from a person.",
-		"It waits for people", "It goes on with:", "`commented` leads to human_input_received: a permitted person answered", "`/signalbox budget +5usd`"} {
+		"It has waited for people for ", "It goes on with:", "`commented` leads to human_input_received: a permitted person answered", "`/signalbox budget +5usd`"} {
 		if !strings.Contains(got[0], want) {
 			t.Errorf("it does not say %q:\n%s", want, got[0])
 		}

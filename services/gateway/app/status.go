@@ -1,18 +1,17 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/base/sanitize"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/standing"
 	"github.com/signalbox/signalbox/pkg/engine/wire"
-	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	"github.com/signalbox/signalbox/pkg/forge/command"
 )
 
@@ -26,11 +25,8 @@ func (o order) status(ctx context.Context, explain bool) (string, error) {
 	state, _ := def.State(in.GetState())
 	s := rules.StatusAnswer{Instance: in.GetInstance(), Workflow: in.GetWorkflow(), State: in.GetState(), About: state.About, Pull: o.of.pull,
 		Cost: wire.ToCost(in.GetSpend()), Explain: explain}
-	since := in.GetEnteredAt().AsTime()
-	s.Why, since = o.why(since)
-	if !since.IsZero() && now.Sub(since) >= time.Minute {
-		s.For = now.Sub(since)
-	}
+	all := standing.Explain(def, wire.ToInstance(in), standing.Past{}, now)
+	s.Why = o.why(all.Reasons[0], now)
 	if in.GetClosed() != "" {
 		return s.Text(), nil
 	}
@@ -46,16 +42,12 @@ func (o order) status(ctx context.Context, explain bool) (string, error) {
 		s.Failed = fmt.Sprintf("%s in %s: %s", last.Status, in.GetLastState(), last.Summary)
 	}
 	s.Gates = gatesMissing(in, gatesSeen(in))
-	for _, t := range state.Next {
-		s.Next = append(s.Next, t.To)
+	s.Next = all.Next
+	for _, r := range all.Signals {
+		s.Moves = append(s.Moves, moves(sanitize.Code(r.Name), r))
 	}
-	for _, name := range slices.Sorted(maps.Keys(state.On)) {
-		for _, r := range state.On[name] {
-			s.Moves = append(s.Moves, moves(def, sanitize.Code(name), r))
-		}
-	}
-	for _, r := range state.Decide {
-		s.Moves = append(s.Moves, moves(def, "a result", r))
+	for _, r := range all.Results {
+		s.Moves = append(s.Moves, moves("a result", r))
 	}
 	if len(s.Moves) > maxMoves {
 		more := len(s.Moves) - maxMoves
@@ -68,49 +60,28 @@ func (o order) status(ctx context.Context, explain bool) (string, error) {
 const maxMoves = 8
 
 // moves describes a rule.
-func moves(def *workflow.Definition, by string, r workflow.Rule) string {
+func moves(by string, r standing.Rule) string {
 	text := by + " leads to " + strings.Join(r.To, " or ")
 	switch {
-	case r.Escalate:
+	case r.People:
 		text = by + " has people asked"
 	case len(r.To) == 0:
 		text = by + " has it looked at again"
 	}
-	if why := def.Text(r.Reason); why != "" {
-		text += ": " + why
+	if r.Reason != "" {
+		text += ": " + r.Reason
 	}
 	return text
 }
 
-// why says what the instance does or waits for, and since when; zero: that says nothing.
-func (o order) why(entered time.Time) (string, time.Time) {
-	in, none := o.of.in, time.Time{}
-	for _, e := range in.GetEscalations() {
-		if in.GetClosed() == "" && !in.GetPaused() && e.GetRequiresHuman() && !e.GetResolved() {
-			return fmt.Sprintf("The %s put it to people: %s It goes on when a person says what should happen: %s.", e.GetAgent(),
-				rules.Sentence(e.GetReason()), o.hint(command.Answer+" TEXT")), e.GetAt().AsTime()
-		}
+// why states a reason, and the command that people can give in a comment.
+func (o order) why(r standing.Reason, now time.Time) string {
+	text := r.Sentence(standing.Clock{Now: now, Span: func(d time.Duration) string { return cmp.Or(rules.Span(d), "less than a minute") }})
+	switch r.Kind {
+	case standing.Escalated:
+		text += " Comment " + o.hint(command.Answer+" TEXT") + "."
+	case standing.Paused:
+		text += " Comment " + o.hint(command.Resume) + "."
 	}
-	claim := in.GetClaim()
-	switch {
-	case in.GetClosed() == string(instance.Cancelled):
-		return "It was cancelled: " + rules.Sentence(in.GetReason()) + " Nothing moves it any more.", none
-	case in.GetClosed() != "":
-		return "It has ended: " + rules.Sentence(in.GetReason()) + " Nothing moves it any more.", none
-	case in.GetPaused():
-		return fmt.Sprintf("It is paused: %s Nobody is given its work until %s.", rules.Sentence(in.GetReason()), o.hint(command.Resume)), none
-	case in.GetParked().GetWaitsFor() != "":
-		return wire.ToParked(in.GetParked()).Sentence(), entered
-	case in.GetParked() != nil:
-		return "It waits: " + rules.Sentence(in.GetParked().GetReason()) + " A signal may end that before.", entered
-	case in.GetKind() == string(workflow.Wait) && in.GetReason() != "":
-		return "It waits for people: " + rules.Sentence(in.GetReason()), entered
-	case in.GetKind() == string(workflow.Wait):
-		return "It waits for people.", entered
-	case claim != nil && claim.GetLease().AsTime().After(o.now()):
-		return claim.GetAgent() + " works on it.", claim.GetAt().AsTime()
-	case claim != nil:
-		return claim.GetAgent() + " took it and went silent; the next " + claim.GetRole() + " that is free gets it.", none
-	}
-	return fmt.Sprintf("Nobody has taken the work yet: no %s runs, or all have other work.", in.GetWorker()), entered
+	return text
 }

@@ -170,6 +170,7 @@ func (s *Server) endpoints() []endpoint {
 		s.query(subject.Agents, s.agents, func(no *pb.Refusal) proto.Message { return &pb.AgentsReply{Refusal: no} }),
 		s.query(subject.Costs, s.costs, func(no *pb.Refusal) proto.Message { return &pb.CostsReply{Refusal: no} }),
 		s.query(subject.Health, s.health, func(no *pb.Refusal) proto.Message { return &pb.HealthReply{Refusal: no} }),
+		s.query(subject.Explain, s.explain, func(no *pb.Refusal) proto.Message { return &pb.ExplainReply{Refusal: no} }),
 		s.attestEndpoint(subject.Attest, must(subject.API(subject.Attest))),
 		s.attestEndpoint("agent-"+subject.Attest, must(subject.AnyAgent(subject.Attest))),
 		s.watchEndpoint(),

@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/agent/triage"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/standing"
 	"github.com/signalbox/signalbox/pkg/engine/wire"
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
@@ -43,13 +44,18 @@ func statusOf(in *pb.Instance, def *workflow.Definition, moves []rules.Move, res
 	if s.Over() {
 		return s
 	}
-	s.Waits = waitsOf(in)
-	switch {
-	case in.GetPaused() || needsPeople(in):
-	case in.GetParked().GetWaitsFor() != "":
-		s.Held = wire.ToParked(in.GetParked()).Sentence()
-	case !rest.Until.IsZero() && in.GetParked() == nil && in.GetClaim() == nil && in.GetWorker() != "":
-		s.Held = rest.Sentence(in.GetWorker(), "until "+rules.Moment(rest.Until))
+	for _, r := range standing.Of(wire.ToInstance(in), standing.Past{Rest: rest}, in.GetUpdatedAt().AsTime()) {
+		switch r.Kind {
+		case standing.Place, standing.Budget:
+			s.Held = r.Sentence(standing.Clock{})
+		case standing.Resting:
+			s.Held = instance.Rest{Until: r.Until, Reason: r.Text}.Sentence(r.Role, "until "+rules.Moment(r.Until))
+		default:
+			s.Waits = append(s.Waits, waitsFor(r, in.GetUpdatedAt().AsTime())...)
+		}
+	}
+	if s.Phase == rules.Waiting {
+		s.Held = "" // people come first
 	}
 	if c := in.GetClaim(); c != nil {
 		s.Role, s.Agent, s.Taken = c.GetRole(), c.GetAgent(), c.GetAt().AsTime()
@@ -78,49 +84,38 @@ func phaseOf(in *pb.Instance, def *workflow.Definition) rules.Phase {
 // edited each minute.
 const soon = 10 * time.Minute
 
-// waitsOf lists what an instance waits for.
-func waitsOf(in *pb.Instance) (all []string) {
-	add := func(what, why string) {
-		if why != "" {
-			what += ": " + why
+// waitsFor lists the things and people that a reason waits for. now is when the instance changed.
+func waitsFor(r standing.Reason, now time.Time) (all []string) {
+	why := ""
+	if r.Text != "" {
+		why = ": " + r.Text
+	}
+	switch other, issues := strings.CutPrefix(r.Text, instance.ForIssues); {
+	case r.Kind == standing.Paused && issues:
+		all = append(all, other+", or for a person to resume it")
+	case r.Kind == standing.Paused:
+		all = append(all, "a person to resume it"+why)
+	case r.Kind == standing.Escalated:
+		all = append(all, "a person, as the "+r.Agent+" asks"+why)
+	case r.Kind == standing.People && len(r.Questions) > 0:
+		var names []string
+		for _, n := range r.Questions {
+			names = append(names, fmt.Sprintf("Q%d", n))
 		}
-		all = append(all, what)
-	}
-	if other, waits := strings.CutPrefix(in.GetReason(), instance.ForIssues); in.GetPaused() && waits {
-		add(other+", or for a person to resume it", "")
-	} else if in.GetPaused() {
-		add("a person to resume it", in.GetReason())
-	}
-	for _, e := range in.GetEscalations() {
-		if e.GetRequiresHuman() && !e.GetResolved() {
-			add("a person, as the "+e.GetAgent()+" asks", e.GetReason())
+		all = append(all, "answers to "+strings.Join(names, ", "))
+	case r.Kind == standing.People:
+		all = append(all, "people"+why)
+	case r.Kind == standing.After:
+		for _, o := range r.Others {
+			all = append(all, o.Instance)
 		}
-	}
-	var open []string
-	for _, q := range in.GetQuestions() {
-		if q.GetTo() == "" && !q.GetAnswered() {
-			open = append(open, fmt.Sprintf("Q%d", q.GetNumber()))
-		}
-	}
-	switch waits := in.GetKind() == string(workflow.Wait) && in.GetWorker() == ""; {
-	case waits && len(open) > 0:
-		add("answers to "+strings.Join(open, ", "), "")
-	case waits:
-		add("people", in.GetReason())
-	}
-	for _, l := range in.GetLinks() {
-		if l.GetKind() == string(instance.After) && (!l.GetEnded() || !l.GetWell()) {
-			add(l.GetInstance(), "")
-		}
-	}
-	switch p := in.GetParked(); {
-	case p == nil || p.GetWaitsFor() != "": // Held says it
-	case p.GetUntil() != nil && p.GetReason() != "" && p.GetUntil().AsTime().Sub(in.GetUpdatedAt().AsTime()) < soon:
-		add(p.GetReason(), "")
-	case p.GetUntil() != nil:
-		add(rules.Moment(p.GetUntil().AsTime()), p.GetReason())
+	case r.Kind != standing.Parked:
+	case !r.Until.IsZero() && r.Text != "" && r.Until.Sub(now) < soon:
+		all = append(all, r.Text)
+	case !r.Until.IsZero():
+		all = append(all, rules.Moment(r.Until)+why)
 	default:
-		add("something to happen", p.GetReason())
+		all = append(all, "something to happen"+why)
 	}
 	return all
 }

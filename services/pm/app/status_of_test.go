@@ -31,10 +31,10 @@ func TestHowAnInstanceStands(t *testing.T) {
 		"work that a person has": {&pb.Instance{State: "implementing", Kind: "work", Worker: "developer", Claim: &pb.Claimant{Role: "developer", Agent: "a"}}, rules.Working, "developer", nil},
 		"a question to a role":   {&pb.Instance{State: "implementing", Kind: "work", Owner: "developer", Worker: "analyst"}, rules.Working, "analyst", nil},
 		"open questions": {&pb.Instance{State: "waiting_for_human_input", Kind: "wait", Reason: "r",
-			Questions: []*pb.Question{{Number: 1, Answered: true}, {Number: 2}, {Number: 3}, {Number: 4, To: "analyst"}}},
+			Questions: []*pb.Question{{Number: 1, Answered: true}, {Number: 2}, {Number: 3}, {Number: 4, To: "analyst", Answered: true}}},
 			rules.Waiting, "", []string{"answers to Q2, Q3"}},
 		"a wait":              {&pb.Instance{State: "waiting_for_human_input", Kind: "wait", Reason: "no compiler"}, rules.Waiting, "", []string{"people: no compiler"}},
-		"a wait for a role":   {&pb.Instance{State: "waiting_for_human_input", Kind: "wait", Worker: "pm"}, rules.Working, "pm", nil},
+		"a wait for a role":   {&pb.Instance{State: "waiting_for_human_input", Kind: "wait", Owner: "pm", Worker: "pm"}, rules.Working, "pm", nil},
 		"paused":              {&pb.Instance{State: "implementing", Kind: "work", Worker: "developer", Paused: true, Reason: "later"}, rules.Waiting, "", []string{"a person to resume it: later"}},
 		"paused for an issue": {&pb.Instance{State: "received", Kind: "work", Worker: "pm", Paused: true, Reason: "it waits for #12"}, rules.Waiting, "", []string{"#12, or for a person to resume it"}},
 		"an escalation": {&pb.Instance{State: "implementing", Kind: "work", Worker: "", Escalations: []*pb.Escalation{
@@ -76,7 +76,7 @@ func TestTheCommentSaysWhatKeepsTheWorkFromBeingGivenOut(t *testing.T) {
 		{Event: &pb.Event_Released{Released: &pb.Released{Fault: true, Reason: "GitHub's limit is reached.", Until: timestamppb.New(until)}}}}}}}
 	taken := append(limited, &pb.Record{Commit: &pb.Commit{Events: []*pb.Event{{Event: &pb.Event_Claimed{Claimed: &pb.Claimed{}}}}}})
 	work := func(p *pb.Parked) *pb.Instance {
-		return &pb.Instance{State: "implementing", Kind: "work", Worker: "developer", Parked: p}
+		return &pb.Instance{State: "implementing", Kind: "work", Owner: "developer", Worker: "developer", Parked: p}
 	}
 	paused := work(nil)
 	paused.Paused = true

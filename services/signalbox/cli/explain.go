@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/standing"
 	"github.com/signalbox/signalbox/pkg/engine/subject"
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	"github.com/signalbox/signalbox/pkg/service/access"
@@ -43,7 +44,7 @@ func (c explainCommand) Run(ctx context.Context, env *term.Env) error {
 		}
 		e := view.Explain(env, def, one)
 		if running, ok := s.(system); ok {
-			e.Why = strings.Replace(e.Why, view.NoneOrBusy(one.Worker), noneOrBusy(ctx, running, one.Worker), 1)
+			e.Why = strings.Replace(e.Why, standing.NoneOrBusy(one.Worker), noneOrBusy(ctx, running, one.Worker), 1)
 		}
 		return e.Print(env, c.Rules)
 	})
@@ -101,7 +102,7 @@ func (c explainCommand) definition(ctx context.Context, s reader, name, hash str
 // noneOrBusy names the case: no agent of the role runs, or all have other work. It says both
 // where the queue cannot be read.
 func noneOrBusy(ctx context.Context, s system, role string) string {
-	both := view.NoneOrBusy(role)
+	both := standing.NoneOrBusy(role)
 	if role == "" {
 		return both
 	}

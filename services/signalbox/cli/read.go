@@ -95,7 +95,7 @@ type readingOne struct {
 // rested returns the instance with the rest that its newest events tell of.
 func rested(ctx context.Context, env *term.Env, s reader, in *pb.Instance) (view.Instance, error) {
 	one := view.Of(in)
-	if !one.MayRest() || in.GetEntered() == 0 {
+	if in.GetClosed() != "" || in.GetEntered() == 0 {
 		return one, nil
 	}
 	records, err := s.History(ctx, in.GetInstance(), in.GetEntered()-1)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/wire"
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
 
@@ -32,8 +33,8 @@ func TestAnExplanationEndsWithTheChecksAndWhatTheySaw(t *testing.T) {
 		t.Fatal(err)
 	}
 	env, out := screen(0)
-	e := Explain(env, def, Instance{Instance: "s", State: "pushed", Kind: workflow.Work, Owner: "shepherd", Head: "5f445b08b550",
-		Evidence: gates})
+	e := Explain(env, def, Of(wire.FullView(instance.Instance{ID: "s", State: "pushed", Kind: workflow.Work, Owner: "shepherd", Head: "5f445b08b550",
+		Evidence: gates})))
 	if err := e.Print(env, true); err != nil || !strings.HasSuffix(out.String(), table) {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -61,10 +62,10 @@ func TestWhatComesAfterOthersSaysWhetherTheyCanStillEndWell(t *testing.T) {
 		t.Fatal(err)
 	}
 	env, _ := screen(0)
-	in := Instance{Instance: "p/3", State: "pending", Kind: workflow.Wait, Links: []Link{
+	in := Of(wire.FullView(instance.Instance{ID: "p/3", State: "pending", Kind: workflow.Wait, Links: []instance.Link{
 		{Instance: "p/0", Kind: "after", Ended: true, Well: true, State: "completed"},
 		{Instance: "p/1", Kind: "after", Ended: true, State: "human_escalation"}, {Instance: "p/2", Kind: "after"},
-	}}
+	}}))
 	e := Explain(env, def, in)
 	if want := "It comes after p/1, which did not end well: human_escalation; p/2, which has not ended yet."; e.Why != want {
 		t.Errorf("%q, want %q", e.Why, want)

@@ -150,7 +150,7 @@ func fill(v *Event, e instance.Event) {
 		v.Reason = e.Proposed + " is not permitted from " + e.From
 	case instance.StatementRefused:
 		v.Event, v.Role, v.Agent, v.Allowed = "statement_refused", e.Role, e.Agent, e.Permitted
-		v.Reason = fmt.Sprintf("%s is set aside: %s may not give it; it may come from %s", statement(e), e.Role, strings.Join(e.Permitted, ", "))
+		v.Reason = e.Sentence()
 	case instance.GateRefused:
 		v.Event = "gate_refused"
 		v.Rule = e.Gate
@@ -260,23 +260,6 @@ func fill(v *Event, e instance.Event) {
 	default:
 		v.Event = unknown
 	}
-}
-
-// statement describes what was set aside.
-func statement(e instance.StatementRefused) string {
-	what := e.What + " " + e.Name
-	switch e.What {
-	case instance.RefusedAnswer:
-		what = "the answer to question " + e.Name
-	case instance.RefusedAuthor:
-		what = "that the answer to question " + e.Name + " is by a person"
-	case instance.RefusedChange:
-		what = "the code at " + e.Name
-	}
-	if e.Said != "" {
-		what += fmt.Sprintf(" (%s)", e.Said)
-	}
-	return what
 }
 
 // handed describes what a role has handed over.

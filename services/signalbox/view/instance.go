@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/standing"
 	"github.com/signalbox/signalbox/pkg/engine/verdict"
 	"github.com/signalbox/signalbox/pkg/engine/wire"
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
@@ -71,7 +72,7 @@ type Instance struct {
 	Failures     map[string]int        `json:"failures"` // in a row, by state
 	Escalations  []instance.Escalation `json:"escalations"`
 	Parked       *Parked               `json:"parked"`               // null: not parked
-	LastFault    *Fault                `json:"last_fault,omitempty"` // in this state; of show and explain
+	LastFault    *standing.Fault       `json:"last_fault,omitempty"` // in this state; of show and explain
 	Rest         *instance.Rest        `json:"rest,omitempty"`       // nobody gets the work before; of show and explain
 	Parent       string                `json:"parent"`
 	Links        []Link                `json:"links"`
@@ -84,6 +85,9 @@ type Instance struct {
 	OpenedAt  time.Time `json:"opened_at"`
 	UpdatedAt time.Time `json:"updated_at"`
 	Seq       uint64    `json:"seq"`
+
+	whole instance.Instance
+	past  standing.Past
 }
 
 // Parked is why the instance is parked, and until when. Without a time it is parked
@@ -167,7 +171,7 @@ func Of(p *pb.Instance) Instance {
 		Artifacts: list(p.GetArtifacts(), func(a *pb.Artifact) instance.Artifact {
 			return instance.Artifact{Name: a.GetName(), Object: a.GetObject(), Size: int64(a.GetSize()), SHA256: a.GetSha256()}
 		}),
-		OpenedAt: when(p.GetOpenedAt()), UpdatedAt: when(p.GetUpdatedAt()), Seq: p.GetSeq(),
+		OpenedAt: when(p.GetOpenedAt()), UpdatedAt: when(p.GetUpdatedAt()), Seq: p.GetSeq(), whole: wire.ToInstance(p),
 	}
 	in.proof = instance.ProofOf(in.Evidence, in.Base, in.Head)
 	in.Shown, in.Unproven, in.Tests = in.proof.Shown, in.proof.Reason, some(in.proof.Judgement.Tests)

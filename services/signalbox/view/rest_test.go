@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/wire"
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
@@ -46,7 +47,7 @@ func TestTheLastFaultOfAStateIsKnownUntilTheInstanceMoves(t *testing.T) {
 		"not after a question to another role": {[]instance.Event{denied, instance.Asked{Number: 2, To: "developer"}}, ""},
 		"not after the answer of another role": {[]instance.Event{denied, instance.Answered{Number: 2}}, ""},
 	} {
-		in := view.Instance{Questions: []instance.Question{{Number: 1}, {Number: 2, To: "developer"}}}.Resting(now, []instance.Commit{{Events: c.events}})
+		in := view.Of(wire.FullView(instance.Instance{Questions: []instance.Question{{Number: 1}, {Number: 2, To: "developer"}}})).Resting(now, []instance.Commit{{Events: c.events}})
 		got := ""
 		if in.LastFault != nil {
 			got = in.LastFault.Reason

@@ -137,9 +137,9 @@ func (in Instance) assignee(env *term.Env) string {
 	case in.Kind == workflow.Wait && in.Worker == "":
 		return "nobody, it waits"
 	case in.Parked != nil:
-		return in.Owner + ", parked" + in.Parked.until(env) + ": " + in.Parked.Reason
+		return in.Owner + ", parked" + clock(env).Until(in.Parked.Until) + ": " + in.Parked.Reason
 	case in.Rest != nil:
-		return in.Worker + " rests " + restsFor(env, in.Rest.Until) + ": " + in.Rest.Reason
+		return in.Worker + " rests " + clock(env).Rests(in.Rest.Until) + ": " + in.Rest.Reason
 	case in.Worker != in.Owner && in.Claim == nil:
 		return in.Worker + " is asked, and has not taken it"
 	case in.Claim == nil:
@@ -149,17 +149,6 @@ func (in Instance) assignee(env *term.Env) string {
 	}
 	return fmt.Sprintf("%s, %s took it %s ago, its lease runs for %s more", in.Owner, in.Claim.Agent, env.Since(in.Claim.At),
 		term.Duration(in.Claim.Lease.Sub(env.Now())))
-}
-
-// until describes how long the instance stays parked.
-func (k Parked) until(env *term.Env) string {
-	if k.Until.IsZero() {
-		return " until something happens"
-	}
-	if left := k.Until.Sub(env.Now()); left > 0 {
-		return " for " + term.Duration(left) + " more"
-	}
-	return ""
 }
 
 // deadline describes the state's timeout and the next deadline.

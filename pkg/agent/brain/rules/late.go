@@ -25,8 +25,8 @@ type Late struct {
 func (l Late) Text() string { return write("late.md", l) }
 
 // Since and Planned are For and Expected for people: "3h30m", "5 days".
-func (l Late) Since() string   { return span(l.For) }
-func (l Late) Planned() string { return span(l.Expected) }
+func (l Late) Since() string   { return Span(l.For) }
+func (l Late) Planned() string { return Span(l.Expected) }
 
 // AsksPeople is the key of the marker of an issue on which people are asked about an
 // instance that has no issue.
@@ -40,7 +40,8 @@ func Asks(title, instance string) string {
 	return write("asks.md", map[string]any{"Title": title, "Command": "signalbox show " + instance})
 }
 
-func span(d time.Duration) string {
+// Span formats a duration to the minute, and a long one in days. Less than half a minute is empty.
+func Span(d time.Duration) string {
 	if days := int(d.Round(time.Hour).Hours()) / 24; days > 1 {
 		return fmt.Sprintf("%d days", days)
 	}

@@ -1,18 +1,13 @@
 package rules
 
-import (
-	"time"
-
-	"github.com/signalbox/signalbox/pkg/engine/instance"
-)
+import "github.com/signalbox/signalbox/pkg/engine/instance"
 
 // StatusAnswer is the answer to the commands status and explain: where an instance is, and
 // what would move it.
 type StatusAnswer struct {
 	Instance, Workflow, State, About string
 
-	Why  string        // what it does, or waits for
-	For  time.Duration // since when; 0: that says nothing
+	Why  string // what it does, or waits for
 	Open []instance.Question
 	Pull int // its pull request; 0: there is none
 	Cost instance.Cost
@@ -26,9 +21,6 @@ type StatusAnswer struct {
 
 // Text is the comment.
 func (s StatusAnswer) Text() string { return write("status_answer.md", s) }
-
-// Since is For for people.
-func (s StatusAnswer) Since() string { return span(s.For) }
 
 // Spent is what it cost so far, "" if nothing was metered.
 func (s StatusAnswer) Spent() string { return spent(s.Cost) }
