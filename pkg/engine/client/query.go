@@ -50,20 +50,24 @@ func (c *Client) ListPage(ctx context.Context, q *pb.ListRequest) (*pb.ListReply
 
 // History returns the commits of an instance after the given sequence.
 func (c *Client) History(ctx context.Context, id string, after uint64) ([]*pb.Record, error) {
+	return c.Past(ctx, &pb.HistoryRequest{Instance: id, After: after})
+}
+
+// Past returns the commits of an instance that are asked for. An orchestrator of an older version may return later ones, too.
+func (c *Client) Past(ctx context.Context, q *pb.HistoryRequest) ([]*pb.Record, error) {
 	var all []*pb.Record
-	for {
+	for q = proto.CloneOf(q); ; q.After = all[len(all)-1].Seq {
 		reply := new(pb.HistoryReply)
-		if err := c.query(ctx, subject.History, &pb.HistoryRequest{Instance: id, After: after}, reply); err != nil {
+		if err := c.query(ctx, subject.History, q, reply); err != nil {
 			return nil, err
 		}
 		if reply.Refusal != nil {
-			return nil, refusal(id, reply.Refusal)
+			return nil, refusal(q.Instance, reply.Refusal)
 		}
 		all = append(all, reply.Commits...)
 		if !reply.More || len(reply.Commits) == 0 {
 			return all, nil
 		}
-		after = all[len(all)-1].Seq
 	}
 }
 

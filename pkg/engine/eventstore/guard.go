@@ -75,6 +75,12 @@ func (g *Guard) Since(ctx context.Context, instance string, after uint64) ([]Com
 	return all, err
 }
 
+// Page implements Store.
+func (g *Guard) Page(ctx context.Context, instance string, p Part) (commits []Commit, more bool, err error) {
+	commits, more, err = g.Store.Page(ctx, instance, p)
+	return commits, more, g.note(err)
+}
+
 // Read implements Store. An ErrCorrupt of f is a proof, too.
 func (g *Guard) Read(ctx context.Context, from uint64, f func(Commit) error, caught func()) error {
 	return g.note(g.Store.Read(ctx, from, f, caught))

@@ -29,6 +29,13 @@ type Store interface {
 	// checks that they are chained to the commit at after. If after is not zero and
 	// the instance has no commit there, that is ErrCorrupt.
 	Since(ctx context.Context, instance string, after uint64) ([]Commit, error)
+	// Page returns the oldest commits of a part of the instance's past that have room. more reports that others of the part
+	// follow. Its cost grows with the page alone. An instance without commits is ErrUnknown. The caller checks how
+	// the first commit is chained.
+	Page(ctx context.Context, instance string, p Part) (commits []Commit, more bool, err error)
+	// Gather returns the instance's commits at sequences that the caller knows, in their order: all at once, where Load gets
+	// each after the one that it precedes. If one is not there, or is another instance's, that is ErrCorrupt.
+	Gather(ctx context.Context, instance string, seqs []uint64) ([]Commit, error)
 	// Read calls f for each commit from sequence from on, in order, and continues
 	// with new ones. A message that is no commit comes with Commit.Foreign; no
 	// other method returns one, and Append is not kept back by one. It calls caught, which may be nil, once: when it has read the
@@ -36,6 +43,18 @@ type Store interface {
 	// A gap in the sequences, or a log that ends before from-1, is ErrCorrupt.
 	Read(ctx context.Context, from uint64, f func(Commit) error, caught func()) error
 }
+
+// Part is a part of an instance's past.
+type Part struct {
+	// After and Until are sequences, which need not be those of commits of the instance. It begins behind After and ends with
+	// Until, if that is not zero.
+	After, Until uint64
+	// Size is how many bytes of Data have room in a page. The first commit always has.
+	Size int
+}
+
+// Beyond reports whether a commit comes after the part.
+func (p Part) Beyond(c Commit) bool { return p.Until > 0 && c.Seq > p.Until }
 
 // Errors a caller branches on.
 var (

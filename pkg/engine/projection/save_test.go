@@ -11,9 +11,12 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/signalbox/signalbox/pkg/engine/enginetest"
 	"github.com/signalbox/signalbox/pkg/engine/eventstore"
 	"github.com/signalbox/signalbox/pkg/engine/eventstore/memory"
+	"github.com/signalbox/signalbox/pkg/engine/projection"
 	"github.com/signalbox/signalbox/pkg/engine/projection/snapshot"
 )
 
@@ -48,6 +51,14 @@ func same(t *testing.T, h *enginetest.History, s *snapshot.Config) {
 	}
 	if diff := diff(whole, restored); diff != "" {
 		t.Errorf("-the whole log +the snapshot and the rest:\n%s", diff)
+	}
+	for id := range whole.Contents().Live {
+		want, _ := h.Store.Load(t.Context(), id)
+		for _, p := range []*projection.Projection{whole, restored} {
+			if got, err := p.Past(t.Context(), id); err != nil || len(want) == 0 || !cmp.Equal(want, got) {
+				t.Errorf("the past of %s: %v\n%s", id, err, cmp.Diff(want, got))
+			}
+		}
 	}
 	toldByRestored.check(t, restored)
 	toldByWhole.check(t, whole)

@@ -54,6 +54,11 @@ func Record(c eventstore.Commit) (*pb.Record, error) {
 		Instance: c.Instance, Wakes: c.Wakes}, nil
 }
 
+// Beyond reports whether a commit comes after those that a request asks for.
+func Beyond(q *pb.HistoryRequest, c eventstore.Commit) bool {
+	return q.GetUntil() > 0 && c.Seq > q.GetUntil() || q.GetUntilTime() != nil && c.Time.After(q.GetUntilTime().AsTime())
+}
+
 // Recorded decodes what Record encoded.
 func Recorded(r *pb.Record) instance.Commit {
 	return instance.Commit{Seq: r.GetSeq(), ID: r.GetId(), At: toTime(r.GetTime()), Actor: name(r.GetCommit().GetActor()),

@@ -832,7 +832,11 @@ type HistoryRequest struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Instance string                 `protobuf:"bytes,1,opt,name=instance,proto3" json:"instance,omitempty"`
 	// Only those behind this sequence.
-	After         uint64 `protobuf:"varint,2,opt,name=after,proto3" json:"after,omitempty"`
+	After uint64 `protobuf:"varint,2,opt,name=after,proto3" json:"after,omitempty"`
+	// Only those up to this sequence; 0 for no bound. An orchestrator of an older version does not know it, nor the next field.
+	Until uint64 `protobuf:"varint,3,opt,name=until,proto3" json:"until,omitempty"`
+	// Only those up to this time, if it is set.
+	UntilTime     *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=until_time,json=untilTime,proto3" json:"until_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -879,6 +883,20 @@ func (x *HistoryRequest) GetAfter() uint64 {
 		return x.After
 	}
 	return 0
+}
+
+func (x *HistoryRequest) GetUntil() uint64 {
+	if x != nil {
+		return x.Until
+	}
+	return 0
+}
+
+func (x *HistoryRequest) GetUntilTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.UntilTime
+	}
+	return nil
 }
 
 // HistoryReply is one page of commits, oldest first.
@@ -2405,10 +2423,13 @@ const file_signalbox_v1_query_proto_rawDesc = "" +
 	"updated_at\x18\x1c \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\x12\x16\n" +
 	"\x06labels\x18\x1d \x03(\tR\x06labels\x12)\n" +
 	"\x05spend\x18\x1e \x01(\v2\x13.signalbox.v1.SpendR\x05spend\x12\x18\n" +
-	"\awaiting\x18\x1f \x01(\bR\awaiting\"B\n" +
+	"\awaiting\x18\x1f \x01(\bR\awaiting\"\x93\x01\n" +
 	"\x0eHistoryRequest\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12\x14\n" +
-	"\x05after\x18\x02 \x01(\x04R\x05after\"\x83\x01\n" +
+	"\x05after\x18\x02 \x01(\x04R\x05after\x12\x14\n" +
+	"\x05until\x18\x03 \x01(\x04R\x05until\x129\n" +
+	"\n" +
+	"until_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\tuntilTime\"\x83\x01\n" +
 	"\fHistoryReply\x12.\n" +
 	"\acommits\x18\x01 \x03(\v2\x14.signalbox.v1.RecordR\acommits\x12\x12\n" +
 	"\x04more\x18\x02 \x01(\bR\x04more\x12/\n" +
@@ -2588,32 +2609,33 @@ var file_signalbox_v1_query_proto_depIdxs = []int32{
 	30, // 12: signalbox.v1.Summary.parked:type_name -> signalbox.v1.Parked
 	28, // 13: signalbox.v1.Summary.updated_at:type_name -> google.protobuf.Timestamp
 	31, // 14: signalbox.v1.Summary.spend:type_name -> signalbox.v1.Spend
-	8,  // 15: signalbox.v1.HistoryReply.commits:type_name -> signalbox.v1.Record
-	27, // 16: signalbox.v1.HistoryReply.refusal:type_name -> signalbox.v1.Refusal
-	28, // 17: signalbox.v1.Record.time:type_name -> google.protobuf.Timestamp
-	32, // 18: signalbox.v1.Record.commit:type_name -> signalbox.v1.Commit
-	8,  // 19: signalbox.v1.WatchReply.commits:type_name -> signalbox.v1.Record
-	27, // 20: signalbox.v1.WatchReply.refusal:type_name -> signalbox.v1.Refusal
-	5,  // 21: signalbox.v1.WatchReply.summaries:type_name -> signalbox.v1.Summary
-	13, // 22: signalbox.v1.CountsReply.counts:type_name -> signalbox.v1.Count
-	27, // 23: signalbox.v1.CountsReply.refusal:type_name -> signalbox.v1.Refusal
-	16, // 24: signalbox.v1.AgentsReply.roles:type_name -> signalbox.v1.RoleWork
-	27, // 25: signalbox.v1.AgentsReply.refusal:type_name -> signalbox.v1.Refusal
-	28, // 26: signalbox.v1.RoleWork.oldest:type_name -> google.protobuf.Timestamp
-	17, // 27: signalbox.v1.RoleWork.working:type_name -> signalbox.v1.Working
-	28, // 28: signalbox.v1.Working.since:type_name -> google.protobuf.Timestamp
-	28, // 29: signalbox.v1.Working.lease:type_name -> google.protobuf.Timestamp
-	20, // 30: signalbox.v1.CostsReply.sums:type_name -> signalbox.v1.CostSum
-	27, // 31: signalbox.v1.CostsReply.refusal:type_name -> signalbox.v1.Refusal
-	23, // 32: signalbox.v1.HealthReply.checks:type_name -> signalbox.v1.HealthCheck
-	27, // 33: signalbox.v1.HealthReply.refusal:type_name -> signalbox.v1.Refusal
-	28, // 34: signalbox.v1.HealthCheck.since:type_name -> google.protobuf.Timestamp
-	27, // 35: signalbox.v1.DefinitionReply.refusal:type_name -> signalbox.v1.Refusal
-	36, // [36:36] is the sub-list for method output_type
-	36, // [36:36] is the sub-list for method input_type
-	36, // [36:36] is the sub-list for extension type_name
-	36, // [36:36] is the sub-list for extension extendee
-	0,  // [0:36] is the sub-list for field type_name
+	28, // 15: signalbox.v1.HistoryRequest.until_time:type_name -> google.protobuf.Timestamp
+	8,  // 16: signalbox.v1.HistoryReply.commits:type_name -> signalbox.v1.Record
+	27, // 17: signalbox.v1.HistoryReply.refusal:type_name -> signalbox.v1.Refusal
+	28, // 18: signalbox.v1.Record.time:type_name -> google.protobuf.Timestamp
+	32, // 19: signalbox.v1.Record.commit:type_name -> signalbox.v1.Commit
+	8,  // 20: signalbox.v1.WatchReply.commits:type_name -> signalbox.v1.Record
+	27, // 21: signalbox.v1.WatchReply.refusal:type_name -> signalbox.v1.Refusal
+	5,  // 22: signalbox.v1.WatchReply.summaries:type_name -> signalbox.v1.Summary
+	13, // 23: signalbox.v1.CountsReply.counts:type_name -> signalbox.v1.Count
+	27, // 24: signalbox.v1.CountsReply.refusal:type_name -> signalbox.v1.Refusal
+	16, // 25: signalbox.v1.AgentsReply.roles:type_name -> signalbox.v1.RoleWork
+	27, // 26: signalbox.v1.AgentsReply.refusal:type_name -> signalbox.v1.Refusal
+	28, // 27: signalbox.v1.RoleWork.oldest:type_name -> google.protobuf.Timestamp
+	17, // 28: signalbox.v1.RoleWork.working:type_name -> signalbox.v1.Working
+	28, // 29: signalbox.v1.Working.since:type_name -> google.protobuf.Timestamp
+	28, // 30: signalbox.v1.Working.lease:type_name -> google.protobuf.Timestamp
+	20, // 31: signalbox.v1.CostsReply.sums:type_name -> signalbox.v1.CostSum
+	27, // 32: signalbox.v1.CostsReply.refusal:type_name -> signalbox.v1.Refusal
+	23, // 33: signalbox.v1.HealthReply.checks:type_name -> signalbox.v1.HealthCheck
+	27, // 34: signalbox.v1.HealthReply.refusal:type_name -> signalbox.v1.Refusal
+	28, // 35: signalbox.v1.HealthCheck.since:type_name -> google.protobuf.Timestamp
+	27, // 36: signalbox.v1.DefinitionReply.refusal:type_name -> signalbox.v1.Refusal
+	37, // [37:37] is the sub-list for method output_type
+	37, // [37:37] is the sub-list for method input_type
+	37, // [37:37] is the sub-list for extension type_name
+	37, // [37:37] is the sub-list for extension extendee
+	0,  // [0:37] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_query_proto_init() }

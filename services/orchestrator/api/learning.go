@@ -209,7 +209,7 @@ func (s *Server) trusted(ctx context.Context, role string, in instance.Instance)
 
 // commits returns the commits of an instance.
 func (s *Server) commits(ctx context.Context, id string) ([]instance.Commit, error) {
-	stored, err := s.Store.Load(ctx, id)
+	stored, err := s.Engine.Past(ctx, id)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -93,15 +92,19 @@ func (s *Server) history(ctx context.Context, r request) (proto.Message, *pb.Ref
 	if err := subject.CheckInstance(q.GetInstance()); err != nil {
 		return nil, invalid("instance: %v", err)
 	}
-	commits, err := s.commitsAfter(ctx, q.GetInstance(), q.GetAfter())
+	commits, more, err := s.Store.Page(ctx, q.GetInstance(), eventstore.Part{After: q.GetAfter(), Until: q.GetUntil(), Size: maxPage})
 	if errors.Is(err, eventstore.ErrUnknown) {
 		err = &instance.Refusal{Code: instance.CodeUnknownInstance, Instance: q.GetInstance(), What: "no such instance"}
 	}
 	if err != nil {
 		return nil, refusal(err)
 	}
-	reply, size := new(pb.HistoryReply), 0
+	reply, size := &pb.HistoryReply{More: more}, 0
 	for _, c := range commits {
+		if wire.Beyond(q, c) {
+			reply.More = false
+			break
+		}
 		record, err := wire.Record(c)
 		if err != nil {
 			return nil, refusal(err)
@@ -113,18 +116,6 @@ func (s *Server) history(ctx context.Context, r request) (proto.Message, *pb.Ref
 		reply.Commits = append(reply.Commits, record)
 	}
 	return reply, nil
-}
-
-// commitsAfter returns the commits of an instance behind a sequence. A page of a long history is not read from the beginning: its
-// sequence is that of a commit. Another sequence is no damage.
-func (s *Server) commitsAfter(ctx context.Context, id string, after uint64) ([]eventstore.Commit, error) {
-	if after > 0 {
-		if commits, err := s.Store.Since(ctx, id, after); !errors.Is(err, eventstore.ErrCorrupt) {
-			return commits, err
-		}
-	}
-	commits, err := s.Store.Load(ctx, id)
-	return slices.DeleteFunc(commits, func(c eventstore.Commit) bool { return c.Seq <= after }), err
 }
 
 func (s *Server) definition(ctx context.Context, r request) (proto.Message, *pb.Refusal) {

@@ -133,6 +133,29 @@ func TestADefinitionIsFoundByNameAndListedWithoutOne(t *testing.T) {
 	}
 }
 
+func TestTheHistoryIsReadUpToASequenceOrATime(t *testing.T) {
+	e := newEnv(t, nil)
+	e.open(id(0))
+	for range 4 {
+		e.note(id(0), "one")
+	}
+	all, err := e.client.History(t.Context(), id(0), 0)
+	if err != nil || len(all) != 5 {
+		t.Fatal(len(all), err)
+	}
+	for what, q := range map[string]*pb.HistoryRequest{
+		"a sequence": {Until: all[2].GetSeq()},
+		"a time":     {UntilTime: all[2].GetTime()},
+		"both":       {Until: all[2].GetSeq(), UntilTime: all[4].GetTime(), After: all[0].GetSeq()},
+	} {
+		q.Instance = id(0)
+		got, err := e.client.Past(t.Context(), q)
+		if err != nil || len(got) == 0 || got[len(got)-1].GetSeq() != all[2].GetSeq() || got[0].GetSeq() <= q.GetAfter() {
+			t.Errorf("up to %s: %v, %v", what, got, err)
+		}
+	}
+}
+
 func TestTheHistoryIsReadBehindAnySequence(t *testing.T) {
 	e := newEnv(t, nil)
 	e.open(id(0))

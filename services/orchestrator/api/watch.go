@@ -238,27 +238,14 @@ func (w *watch) one(ctx context.Context) error {
 		return nil
 	}
 	w.looked = true
-	last, err := w.server.Store.Last(ctx, id)
-	if errors.Is(err, eventstore.ErrUnknown) || err == nil && last.Seq <= after {
+	commits, _, err := w.server.Store.Page(ctx, id, eventstore.Part{After: after, Size: maxPage})
+	if errors.Is(err, eventstore.ErrUnknown) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	var commits []eventstore.Commit
-	if after > 0 {
-		commits, err = w.server.Store.Since(ctx, id, after)
-	}
-	if after == 0 || errors.Is(err, eventstore.ErrCorrupt) { // after is no commit of the instance
-		commits, err = w.server.Store.Load(ctx, id)
-	}
-	if err != nil {
-		return err
-	}
 	for _, c := range commits {
-		if c.Seq <= after {
-			continue
-		}
 		full, err := w.add(c)
 		if full || err != nil {
 			return err

@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"time"
 
+	"google.golang.org/protobuf/types/known/timestamppb"
+
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/engine/wire"
 	"github.com/signalbox/signalbox/pkg/service"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )
@@ -24,7 +27,11 @@ func (c atCommand) Run(ctx context.Context, env *term.Env) error {
 		return service.Usagef("name the moment: --seq N, or --time such as %s", env.Now().UTC().Format(time.RFC3339))
 	}
 	return c.readOne(ctx, env, &c.ID, func(ctx context.Context, s reader) error {
-		records, err := s.History(ctx, c.ID, 0)
+		q := &pb.HistoryRequest{Instance: c.ID, Until: c.Seq}
+		if !c.Time.IsZero() {
+			q.UntilTime = timestamppb.New(c.Time)
+		}
+		records, err := s.Past(ctx, q)
 		if err != nil {
 			return err
 		}
@@ -36,6 +43,9 @@ func (c atCommand) Run(ctx context.Context, env *term.Env) error {
 			was = instance.Evolve(was, commit)
 		}
 		if !was.Exists() {
+			if records, err = s.History(ctx, c.ID, 0); err != nil {
+				return err
+			}
 			first := view.Commits(records)[0]
 			return fmt.Errorf("%s was not there yet: commit %d opened it at %s", c.ID, first.Seq, first.At.UTC().Format(time.RFC3339))
 		}

@@ -34,6 +34,7 @@ type reader interface {
 	Get(ctx context.Context, id string) (*pb.Instance, error)
 	List(ctx context.Context, q *pb.ListRequest) ([]*pb.Summary, error)
 	History(ctx context.Context, id string, after uint64) ([]*pb.Record, error)
+	Past(ctx context.Context, q *pb.HistoryRequest) ([]*pb.Record, error)
 	Definition(ctx context.Context, hash string) (*pb.DefinitionReply, error)
 	Definitions(ctx context.Context) ([]*workflow.Definition, error)
 	GetObject(ctx context.Context, h client.Holder, name string) (io.ReadCloser, error)

@@ -79,21 +79,23 @@ func (l stoppedLog) GetObject(ctx context.Context, _ client.Holder, name string)
 
 // History implements reader.
 func (l stoppedLog) History(ctx context.Context, id string, after uint64) ([]*pb.Record, error) {
-	commits, err := l.load(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	var all []*pb.Record
+	return l.Past(ctx, &pb.HistoryRequest{Instance: id, After: after})
+}
+
+// Past implements reader.
+func (l stoppedLog) Past(ctx context.Context, q *pb.HistoryRequest) (all []*pb.Record, err error) {
+	commits, err := l.load(ctx, q.GetInstance())
 	for _, c := range commits {
+		if c.Seq <= q.GetAfter() || wire.Beyond(q, c) {
+			continue
+		}
 		r, err := wire.Record(c)
 		if err != nil {
 			return nil, err
 		}
-		if c.Seq > after {
-			all = append(all, r)
-		}
+		all = append(all, r)
 	}
-	return all, nil
+	return all, err
 }
 
 // List implements reader. Since no agent runs, all instances with work count as stuck.

@@ -69,6 +69,67 @@ func runLoad(t *testing.T, open func(*testing.T) eventstore.Store) {
 			}
 		}
 	})
+	t.Run("returns a part of the past in pages", func(t *testing.T) {
+		s := open(t)
+		var a []eventstore.Commit
+		var lastA, lastB eventstore.Commit
+		for range 12 {
+			a = append(a, Grow(t, s, "a", 2, lastA)...)
+			lastA = a[len(a)-1]
+			lastB = Grow(t, s, "b", 1, lastB)[0]
+		}
+		for _, after := range []uint64{0, 3, a[4].Seq, lastB.Seq + 1} {
+			for _, p := range []eventstore.Part{
+				{Size: 1}, {Size: 9 * len(a[0].Data)}, {Until: lastB.Seq / 2, Size: 1 << 20},
+			} {
+				var want, got []eventstore.Commit
+				for _, c := range a {
+					if c.Seq > after && !p.Beyond(c) {
+						want = append(want, c)
+					}
+				}
+				p.After = after
+				for more := true; more; {
+					page, others, err := s.Page(within(t), "a", p)
+					if err != nil || others && len(page) == 0 {
+						t.Fatalf("%+v: %d commits, others: %v, %v", p, len(page), others, err)
+					}
+					if size := dataOf(page[min(1, len(page)):]); size > p.Size {
+						t.Fatalf("%+v: a page has %d bytes after its first commit", p, size)
+					}
+					got, more = append(got, page...), others
+					if more {
+						p.After = page[len(page)-1].Seq
+					}
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Fatalf("%+v (-want +got)\n%s", p, diff)
+				}
+			}
+		}
+		if _, _, err := s.Page(within(t), "c", eventstore.Part{Size: 1}); !errors.Is(err, eventstore.ErrUnknown) {
+			t.Fatalf("of an instance that was never opened: %v", err)
+		}
+	})
+	t.Run("gathers the commits at sequences", func(t *testing.T) {
+		s := open(t)
+		a := Grow(t, s, "a", 3, eventstore.Commit{})
+		b := Grow(t, s, "b", 1, eventstore.Commit{})
+		a = append(a, Grow(t, s, "a", 20, a[2])...)
+		var seqs []uint64
+		for _, c := range a {
+			seqs = append(seqs, c.Seq)
+		}
+		got, err := s.Gather(within(t), "a", seqs)
+		if diff := cmp.Diff(a, got); err != nil || diff != "" {
+			t.Fatalf("%v (-want +got)\n%s", err, diff)
+		}
+		for _, wrong := range []uint64{b[0].Seq, 0, a[len(a)-1].Seq + 1} {
+			if _, err := s.Gather(within(t), "a", []uint64{a[0].Seq, wrong}); !errors.Is(err, eventstore.ErrCorrupt) {
+				t.Fatalf("at %d, which is not its own: %v", wrong, err)
+			}
+		}
+	})
 	t.Run("does not know an instance that was never opened", func(t *testing.T) {
 		s := open(t)
 		Grow(t, s, "a", 1, eventstore.Commit{})
@@ -103,4 +164,11 @@ func runLoad(t *testing.T, open func(*testing.T) eventstore.Store) {
 			t.Fatalf("Last: got %v, want context.Canceled", err)
 		}
 	})
+}
+
+func dataOf(commits []eventstore.Commit) (size int) {
+	for _, c := range commits {
+		size += len(c.Data)
+	}
+	return size
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/signalbox/signalbox/pkg/engine/eventstore"
 	"github.com/signalbox/signalbox/pkg/engine/subject"
@@ -65,19 +67,76 @@ func (s *Store) loadBackward(ctx context.Context, c eventstore.Commit, after uin
 			break
 		}
 		if len(commits) == maxWalk {
-			earlier, err := s.loadForward(ctx, c, after)
+			earlier, err := s.loadForward(ctx, c, eventstore.Part{After: after, Size: math.MaxInt})
+			if err == nil && earlier.commits[0].Prev != after {
+				err = notOwn(earlier.commits[0], after)
+			}
 			slices.Reverse(commits)
-			return append(earlier, commits...), err
+			return append(earlier.commits, commits...), err
 		}
 		if c, err = retry(ctx, s.config.Timeout, func(ctx context.Context) (eventstore.Commit, error) { return s.before(ctx, c) }); err != nil {
 			return nil, err
 		}
 	}
 	if c.Seq != after && c.Prev != after {
-		return nil, fmt.Errorf("%w: sequence %d of %q follows %d, want %d", eventstore.ErrCorrupt, c.Seq, c.Instance, c.Prev, after)
+		return nil, notOwn(c, after)
 	}
 	slices.Reverse(commits)
 	return commits, nil
+}
+
+func notOwn(c eventstore.Commit, after uint64) error {
+	return fmt.Errorf("%w: sequence %d of %q follows %d, want %d", eventstore.ErrCorrupt, c.Seq, c.Instance, c.Prev, after)
+}
+
+// near is how many commits Page gets one by one, before it makes a consumer.
+const near = 8
+
+// Page implements eventstore.Store.
+func (s *Store) Page(ctx context.Context, instance string, p eventstore.Part) ([]eventstore.Commit, bool, error) {
+	last, err := s.Last(ctx, instance)
+	if err != nil || last.Seq <= p.After {
+		return nil, false, err
+	}
+	r := chain{Part: p}
+	behind := []eventstore.Commit{last}
+	for c := last; c.Prev > p.After && len(behind) < near; behind = append(behind, c) {
+		if c, err = retry(ctx, s.config.Timeout, func(ctx context.Context) (eventstore.Commit, error) { return s.before(ctx, c) }); err != nil {
+			return nil, false, err
+		}
+	}
+	slices.Reverse(behind)
+	if behind[0].Prev > p.After {
+		if r, err = s.loadForward(ctx, behind[0], p); err != nil {
+			return nil, false, err
+		}
+	}
+	for _, c := range behind {
+		if !r.add(c) {
+			break
+		}
+	}
+	return r.commits, r.more, nil
+}
+
+// gatherers is how many messages Gather gets at a time.
+const gatherers = 16
+
+// Gather implements eventstore.Store.
+func (s *Store) Gather(ctx context.Context, instance string, seqs []uint64) ([]eventstore.Commit, error) {
+	commits := make([]eventstore.Commit, len(seqs))
+	all, ctx := errgroup.WithContext(ctx)
+	all.SetLimit(gatherers)
+	for i, seq := range seqs {
+		all.Go(func() (err error) {
+			commits[i], err = retry(ctx, s.config.Timeout, func(ctx context.Context) (eventstore.Commit, error) { return s.get(ctx, seq) })
+			if err == nil && (commits[i].Instance != instance || commits[i].Foreign != nil) {
+				err = fmt.Errorf("%w: sequence %d is no commit of %q", eventstore.ErrCorrupt, seq, instance)
+			}
+			return err
+		})
+	}
+	return commits, all.Wait()
 }
 
 // last returns the instance's newest commit; the zero Commit if it has none. blocked
@@ -119,6 +178,9 @@ func (s *Store) before(ctx context.Context, c eventstore.Commit) (eventstore.Com
 
 // get returns the commit at a sequence that must be there.
 func (s *Store) get(ctx context.Context, seq uint64) (eventstore.Commit, error) {
+	if seq == 0 { // the server takes it for a bad request
+		return eventstore.Commit{}, fmt.Errorf("%w: no commit has the sequence 0", eventstore.ErrCorrupt)
+	}
 	m, err := s.stream.GetMsg(ctx, seq)
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return eventstore.Commit{}, fmt.Errorf("%w: sequence %d is missing", eventstore.ErrCorrupt, seq)
@@ -134,65 +196,85 @@ func (s *Store) get(ctx context.Context, seq uint64) (eventstore.Commit, error) 
 // hundred round trips, then all come at once.
 const maxWalk = 200
 
-// loadForward returns an instance's commits after the sequence after, which is zero
-// or one of them, and before the commit end, oldest first.
-func (s *Store) loadForward(ctx context.Context, end eventstore.Commit, after uint64) ([]eventstore.Commit, error) {
-	return retry(ctx, 10*s.config.Timeout, func(ctx context.Context) ([]eventstore.Commit, error) {
+// largest is the least number of bytes that a pull may ask for: a server refuses one in which the next message has no room.
+const largest = 2 << 20
+
+// chain is a page of a part of an instance's past as it is read.
+type chain struct {
+	eventstore.Part // its Size is the room that is left
+	commits         []eventstore.Commit
+	full, more      bool
+}
+
+// add adds the next commit, and reports whether that belonged to the part and had room.
+func (r *chain) add(c eventstore.Commit) bool {
+	if r.full {
+		return false
+	}
+	r.Size -= len(c.Data)
+	beyond := r.Beyond(c)
+	r.more = !beyond && r.Size < 0 && len(r.commits) > 0
+	if r.full = beyond || r.more; !r.full {
+		r.commits = append(r.commits, c)
+	}
+	return !r.full
+}
+
+// loadForward returns a page of an instance's commits before the commit end.
+func (s *Store) loadForward(ctx context.Context, end eventstore.Commit, p eventstore.Part) (chain, error) {
+	return retry(ctx, 10*s.config.Timeout, func(ctx context.Context) (chain, error) {
 		filter, err := subject.Instance(end.Instance)
 		if err != nil {
-			return nil, err
+			return chain{}, err
 		}
 		consumer, err := s.stream.CreateConsumer(ctx, jetstream.ConsumerConfig{
-			DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: after + 1, FilterSubjects: []string{filter},
+			DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: p.After + 1, FilterSubjects: []string{filter},
 			AckPolicy: jetstream.AckNonePolicy, MemoryStorage: true, Replicas: 1, InactiveThreshold: expiry,
 		})
 		if err != nil {
-			return nil, fmt.Errorf("read %q: %w", end.Instance, err)
+			return chain{}, fmt.Errorf("read %q: %w", end.Instance, err)
 		}
-		messages, err := consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(readAhead, readBytes))
+		messages, err := consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(readAhead, min(readBytes, max(p.Size, largest))))
 		if err != nil {
-			return nil, fmt.Errorf("read %q: %w", end.Instance, err)
+			return chain{}, fmt.Errorf("read %q: %w", end.Instance, err)
 		}
 		defer messages.Stop()
-		return s.readChain(ctx, messages, end, after)
+		return readChain(ctx, messages, end, p)
 	})
 }
 
-// readChain reads the commits that lead from the sequence after to end.
-func (s *Store) readChain(
-	ctx context.Context, messages jetstream.MessagesContext, end eventstore.Commit, after uint64,
-) ([]eventstore.Commit, error) {
-	var commits []eventstore.Commit
+// readChain reads the page.
+func readChain(ctx context.Context, messages jetstream.MessagesContext, end eventstore.Commit, p eventstore.Part) (chain, error) {
 	var delivered uint64
 	option := jetstream.NextContext(ctx)
-	for last := after; ; {
+	r := chain{Part: p}
+	for last := p.After; ; {
 		m, err := messages.Next(option)
 		if err != nil {
-			return nil, fmt.Errorf("read %q after sequence %d: %w", end.Instance, last, err)
+			return r, fmt.Errorf("read %q after sequence %d: %w", end.Instance, last, err)
 		}
 		at, err := m.Metadata()
 		if err != nil {
-			return nil, err
+			return r, err
 		}
 		if delivered++; at.Sequence.Consumer != delivered {
-			return nil, fmt.Errorf("%w: a delivery went missing", errLost)
+			return r, fmt.Errorf("%w: a delivery went missing", errLost)
 		}
 		c, err := decode(m.Subject(), m.Headers(), m.Data(), at.Sequence.Stream)
 		if err != nil {
-			return nil, err
+			return r, err
 		}
 		if c.Foreign != nil && c.Seq < end.Prev {
 			continue
 		}
-		if c.Prev != last {
-			return nil, fmt.Errorf("%w: sequence %d of %q follows %d, want %d", eventstore.ErrCorrupt, c.Seq, c.Instance, c.Prev, last)
-		}
-		commits, last = append(commits, c), c.Seq
-		if c.Seq == end.Prev {
-			return commits, nil
+		if first := len(r.commits) == 0; c.Foreign != nil || c.Prev > last || c.Prev < last && !first {
+			return r, notOwn(c, last)
 		}
 		if c.Seq > end.Prev {
-			return nil, fmt.Errorf("%w: sequence %d of %q follows %d, which is missing", eventstore.ErrCorrupt, end.Seq, end.Instance, end.Prev)
+			return r, fmt.Errorf("%w: sequence %d of %q follows %d, which is missing", eventstore.ErrCorrupt, end.Seq, end.Instance, end.Prev)
+		}
+		if last = c.Seq; !r.add(c) || c.Seq == end.Prev {
+			return r, nil
 		}
 	}
 }

@@ -125,6 +125,36 @@ func (s *Store) Since(ctx context.Context, instance string, after uint64) ([]eve
 	return commits, err
 }
 
+// Page implements eventstore.Store.
+func (s *Store) Page(ctx context.Context, instance string, p eventstore.Part) (commits []eventstore.Commit, more bool, err error) {
+	all, err := s.Load(ctx, instance)
+	for _, c := range all {
+		if c.Seq <= p.After || p.Beyond(c) {
+			continue
+		}
+		if p.Size -= len(c.Data); p.Size < 0 && len(commits) > 0 {
+			return commits, true, err
+		}
+		commits = append(commits, c)
+	}
+	return commits, false, err
+}
+
+// Gather implements eventstore.Store.
+func (s *Store) Gather(ctx context.Context, instance string, seqs []uint64) (commits []eventstore.Commit, err error) {
+	head, err := s.Head(ctx)
+	for _, seq := range seqs {
+		if err == nil && (seq == 0 || seq > head || s.at(seq).Instance != instance) {
+			err = fmt.Errorf("%w: sequence %d is no commit of %q", eventstore.ErrCorrupt, seq, instance)
+		}
+		if err != nil {
+			return nil, err
+		}
+		commits = append(commits, s.at(seq))
+	}
+	return commits, nil
+}
+
 // at returns the commit at a sequence; the zero Commit at zero.
 func (s *Store) at(seq uint64) eventstore.Commit {
 	s.mu.Lock()
