@@ -2,10 +2,12 @@ package api
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/signalbox/signalbox/pkg/engine/eventstore"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/engine/standing"
 	"github.com/signalbox/signalbox/pkg/engine/subject"
@@ -30,7 +32,7 @@ func (s *Server) explain(ctx context.Context, r request) (proto.Message, *pb.Ref
 	if err != nil {
 		return nil, refusal(err)
 	}
-	stored, err := s.commitsAfter(ctx, in.ID, max(in.Entered, 1)-1)
+	stored, _, err := s.Store.Page(ctx, in.ID, eventstore.Part{After: max(in.Entered, 1) - 1, Size: math.MaxInt})
 	if err != nil {
 		return nil, refusal(err)
 	}
