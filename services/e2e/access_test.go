@@ -26,7 +26,7 @@ func newAccess(t *testing.T, services []string) access.Directory {
 // partyOf returns the party that a service is.
 func partyOf(service string) access.Party {
 	switch service {
-	case "orchestrator", "gateway", "plan-manager", "notify":
+	case "orchestrator", "gateway", "plan-manager", "notify", "console":
 		return access.Party{Kind: access.Kind(service)}
 	}
 	return access.Party{Kind: access.Agent, Name: service}

@@ -32,6 +32,7 @@ func (e *RefusedError) Is(target error) bool { return target == ErrUnavailable }
 type Client struct {
 	nc       *nats.Conn
 	actor    string
+	right    string      // see For
 	header   nats.Header // of queries; read-only
 	batcher  *batcher    // of agents' commands
 	failover failover
@@ -41,6 +42,13 @@ type Client struct {
 func New(nc *nats.Conn, actor string) *Client {
 	return &Client{nc: nc, actor: actor, header: nats.Header{"Content-Type": {"application/protobuf"}}, batcher: newBatcher(nc),
 		failover: failover{nc: nc}}
+}
+
+// For returns a client of a console that asks in the name of a person with a right: view, act or admin.
+func (c *Client) For(actor, right string) *Client {
+	f := New(c.nc, actor)
+	f.right = right
+	return f
 }
 
 // Do sends a command of a person or of the gateway and returns the reply. A refusal is an
@@ -67,7 +75,7 @@ func (c *Client) DoAs(ctx context.Context, role, name string, cmd *pb.Command) (
 
 // command gives the command an id and an actor, and sends it until there is a reply.
 func (c *Client) command(ctx context.Context, to string, send sender, cmd *pb.Command) (*pb.CommandReply, error) {
-	cmd = &pb.Command{Id: cmd.GetId(), Instance: cmd.GetInstance(), Actor: cmp.Or(cmd.GetActor(), c.actor), Action: cmd.GetAction()}
+	cmd = &pb.Command{Id: cmd.GetId(), Instance: cmd.GetInstance(), Actor: cmp.Or(cmd.GetActor(), c.actor), Right: c.right, Action: cmd.GetAction()}
 	if cmd.Id == "" {
 		cmd.Id = nuid.Next()
 	}

@@ -4,6 +4,9 @@ package subject
 // issue there and opens an instance for it.
 const OpenIssue = "sb.forge.issue.open"
 
+// SignIn is where a console gives a person a link that signs in.
+const SignIn = "sb.console.login"
+
 // ReplayDelivery is where the gateway handles again what a webhook delivered.
 const ReplayDelivery = "sb.forge.delivery.replay"
 

@@ -38,6 +38,7 @@ var (
 	tester       = access.Party{Kind: access.Agent, Name: "tester"}
 	notifier     = access.Party{Kind: access.Agent, Name: "pm"}
 	notify       = access.Party{Kind: access.Notify}
+	console      = access.Party{Kind: access.Console}
 	viewer       = access.Party{Kind: access.View, Name: "vera"}
 	actor        = access.Party{Kind: access.Act, Name: "ann"}
 	admin        = access.Party{Kind: access.Admin, Name: "ada"}
@@ -47,7 +48,7 @@ func newEnv(t *testing.T) *env {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
-	e := &env{T: t, ctx: ctx, server: accesstest.Start(t, orchestrator, gateway, developer, tester, notifier, notify, viewer, actor, admin)}
+	e := &env{T: t, ctx: ctx, server: accesstest.Start(t, orchestrator, gateway, developer, tester, notifier, notify, console, viewer, actor, admin)}
 	var err error
 	e.system, err = jetstream.New(e.server.As(e.T, orchestrator))
 	e.must(err)
@@ -228,7 +229,7 @@ func attacks() []attack {
 }
 
 func TestNoPartyButTheOrchestratorChangesTheLog(t *testing.T) {
-	for _, attacker := range []access.Party{developer, tester, notifier, notify, gateway, viewer, actor} {
+	for _, attacker := range []access.Party{developer, tester, notifier, notify, console, gateway, viewer, actor} {
 		t.Run(attacker.String(), func(t *testing.T) {
 			t.Parallel()
 			e := newEnv(t)

@@ -121,9 +121,9 @@ func LoginFile(file string) (nats.Option, error) {
 }
 
 // Services returns the parties that are services: the orchestrator, the plan-manager, the
-// gateway, the notifier, and the agents of each role. A role may be given twice.
+// gateway, the notifier, the console, and the agents of each role. A role may be given twice.
 func Services(roles ...string) []Party {
-	all := []Party{{Kind: Orchestrator}, {Kind: PlanManager}, {Kind: Gateway}, {Kind: Notify}}
+	all := []Party{{Kind: Orchestrator}, {Kind: PlanManager}, {Kind: Gateway}, {Kind: Notify}, {Kind: Console}}
 	seen := map[string]bool{}
 	for _, role := range roles {
 		if !seen[role] {

@@ -28,6 +28,7 @@ const (
 	Agent        Kind = "agent"        // the agents of one role
 	Gateway      Kind = "gateway"      // opens instances and sends signals for people on a forge
 	Notify       Kind = "notify"       // reads the commits that people are notified of
+	Console      Kind = "console"      // gives the commands of people who are signed in, and names them
 	View         Kind = "view"         // a person who reads
 	Act          Kind = "act"          // a person who also gives the commands of people
 	Admin        Kind = "admin"        // a person who also overrides, migrates and reads the log itself
@@ -48,7 +49,7 @@ var ErrParty = errors.New("not a party")
 // Check returns ErrParty unless the party has a name exactly if its kind needs one.
 func (p Party) Check() error {
 	switch p.Kind {
-	case Orchestrator, PlanManager, Gateway, Notify:
+	case Orchestrator, PlanManager, Gateway, Notify, Console:
 		if p.Name != "" {
 			return fmt.Errorf("%w: %s has no name", ErrParty, p.Kind)
 		}
@@ -62,7 +63,7 @@ func (p Party) Check() error {
 	return fmt.Errorf("%w: %q: want one of %s", ErrParty, p.Kind, kinds)
 }
 
-const kinds = "orchestrator, plan-manager, agent, gateway, notify, view, act, admin"
+const kinds = "orchestrator, plan-manager, agent, gateway, notify, console, view, act, admin"
 
 // Person reports whether the party is a person.
 func (p Party) Person() bool { return p.Kind == View || p.Kind == Act || p.Kind == Admin }
@@ -89,7 +90,7 @@ func (p Party) String() string {
 // ParseParty is the inverse of String, and of Account but for System.
 func ParseParty(s string) (Party, error) {
 	p := Party{Kind: Kind(s)}
-	if slices.Contains([]Kind{Orchestrator, PlanManager, Gateway, Notify}, p.Kind) {
+	if slices.Contains([]Kind{Orchestrator, PlanManager, Gateway, Notify, Console}, p.Kind) {
 		return p, nil
 	}
 	kind, name, _ := strings.Cut(s, "-")

@@ -39,11 +39,13 @@ func (p Party) May(command string) bool {
 	case p.Kind == Orchestrator || p.Kind == PlanManager:
 		return true
 	case command == subject.Watch || command == subject.Health:
-		return p.Person()
+		return p.Person() || p.Kind == Console
 	case command == subject.Allowance:
 		return p.UsesForge()
 	case !slices.Contains(subject.Commands(), command): // another query
 		return true
+	case p.Kind == Console: // the rights of the person that it names decide
+		return mayForPeople(command)
 	case p.Kind == Admin && slices.Contains(may[Act], command):
 		return true
 	}
@@ -93,14 +95,16 @@ func (p Party) Imports() []Import {
 		return append(p.asked(append(slices.Clone(queries), may[Gateway]...)...), slices.Concat(cursors, deliveries(), p.forgeLimits(), []Import{postComment})...)
 	case Notify:
 		return append(p.asked(queries...), consumer(subject.Notifications)...)
+	case Console:
+		return p.asked("*")
 	case View, Act:
-		all := p.asked("*")
+		all := append(p.asked("*"), p.signIn())
 		if p.Kind == Act {
 			all = append(all, report, replay, configured)
 		}
 		return all
 	case Admin:
-		return append(p.asked("*"), report, replay, configured,
+		return append(p.asked("*"), p.signIn(), report, replay, configured,
 			Import{Subject: "$JS.API.>", Local: APIPrefix + ".>"}, Import{Subject: "$JS.ACK.>"}, Import{Subject: "$O.>"}, Import{Subject: "$KV.>"})
 	}
 	return []Import{report, replay, configured}

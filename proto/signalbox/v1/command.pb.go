@@ -32,6 +32,8 @@ type Command struct {
 	Instance string `protobuf:"bytes,2,opt,name=instance,proto3" json:"instance,omitempty"`
 	// Who asks, e.g. "operator:ann". Agents leave it empty.
 	Actor string `protobuf:"bytes,3,opt,name=actor,proto3" json:"actor,omitempty"`
+	// Of a console: the right of the person in whose name it asks, view, act or admin. Others leave it empty.
+	Right string `protobuf:"bytes,4,opt,name=right,proto3" json:"right,omitempty"`
 	// Types that are valid to be assigned to Action:
 	//
 	//	*Command_Open
@@ -112,6 +114,13 @@ func (x *Command) GetInstance() string {
 func (x *Command) GetActor() string {
 	if x != nil {
 		return x.Actor
+	}
+	return ""
+}
+
+func (x *Command) GetRight() string {
+	if x != nil {
+		return x.Right
 	}
 	return ""
 }
@@ -2561,12 +2570,13 @@ var File_signalbox_v1_command_proto protoreflect.FileDescriptor
 
 const file_signalbox_v1_command_proto_rawDesc = "" +
 	"\n" +
-	"\x1asignalbox/v1/command.proto\x12\fsignalbox.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsignalbox/v1/instance.proto\x1a\x19signalbox/v1/result.proto\"\xac\n" +
+	"\x1asignalbox/v1/command.proto\x12\fsignalbox.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsignalbox/v1/instance.proto\x1a\x19signalbox/v1/result.proto\"\xc2\n" +
 	"\n" +
 	"\aCommand\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\binstance\x18\x02 \x01(\tR\binstance\x12\x14\n" +
-	"\x05actor\x18\x03 \x01(\tR\x05actor\x12(\n" +
+	"\x05actor\x18\x03 \x01(\tR\x05actor\x12\x14\n" +
+	"\x05right\x18\x04 \x01(\tR\x05right\x12(\n" +
 	"\x04open\x18\n" +
 	" \x01(\v2\x12.signalbox.v1.OpenH\x00R\x04open\x12+\n" +
 	"\x05claim\x18\v \x01(\v2\x13.signalbox.v1.ClaimH\x00R\x05claim\x127\n" +

@@ -46,14 +46,14 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request, s *session) {
 		c.fault(w, r, s, http.StatusNotFound, "There is no instance of this name: "+err.Error())
 		return
 	}
-	done, err := c.carryOut(r.Context(), id, verb, r.PostForm)
+	done, err := c.carryOut(r.Context(), s.who, id, verb, r.PostForm)
 	if err == nil {
-		c.log.Info("action", "by", c.operator, "action", verb, "instance", id)
+		c.log.Info("action", "by", s.who.Actor, "action", verb, "instance", id)
 		s.say(id + ": " + done)
 		http.Redirect(w, r, backTo(r.PostForm, id), http.StatusSeeOther)
 		return
 	}
-	c.log.Warn("action refused", "by", c.operator, "action", verb, "instance", id, "error", err)
+	c.log.Warn("action refused", "by", s.who.Actor, "action", verb, "instance", id, "error", err)
 	no := refusal{Instance: id, Sent: r.PostForm}
 	no.Status, no.Why = refusedFor(err)
 	if backTo(r.PostForm, id) == "/inbox" {
@@ -76,7 +76,7 @@ func refusedFor(err error) (status int, why string) {
 }
 
 // carryOut gives the command of a form and says what came of it.
-func (c *Console) carryOut(ctx context.Context, id, verb string, form url.Values) (done string, err error) {
+func (c *Console) carryOut(ctx context.Context, who person, id, verb string, form url.Values) (done string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	before, err := c.cache.read(ctx, id)
@@ -88,6 +88,7 @@ func (c *Console) carryOut(ctx context.Context, id, verb string, form url.Values
 	}
 	reason := cmp.Or(strings.TrimSpace(form.Get("reason")), "from the console")
 	var reply *pb.CommandReply
+	as := c.as(who)
 	switch verb {
 	case "answer":
 		text := answerOf(before, form)
@@ -95,36 +96,36 @@ func (c *Console) carryOut(ctx context.Context, id, verb string, form url.Values
 			return "", errEmpty
 		}
 		held, _ := before.Held()
-		reply, err = c.client.Answer(ctx, id, int32(held.Number), text)
+		reply, err = as.Answer(ctx, id, int32(held.Number), text)
 	case "approve":
 		data := map[string]string{}
 		if text := strings.TrimSpace(form.Get("text")); text != "" {
 			data["body"] = text
 		}
-		reply, err = c.client.Signal(ctx, id, "approved", nuid.Next(), c.operator, data)
+		reply, err = as.Signal(ctx, id, "approved", nuid.Next(), who.Actor, data)
 	case "pause":
-		reply, err = c.client.Pause(ctx, id, reason)
+		reply, err = as.Pause(ctx, id, reason)
 	case "resume":
-		reply, err = c.client.Resume(ctx, id, reason)
+		reply, err = as.Resume(ctx, id, reason)
 	case "retry":
-		reply, err = c.client.Retry(ctx, id, reason)
+		reply, err = as.Retry(ctx, id, reason)
 	case "cancel":
 		if strings.TrimSpace(form.Get("reason")) == "" {
 			return "", errReason
 		}
-		reply, err = c.client.Cancel(ctx, id, reason)
+		reply, err = as.Cancel(ctx, id, reason)
 	case "override":
 		to := form.Get("to")
 		if to == "" || strings.TrimSpace(form.Get("reason")) == "" {
 			return "", errTo
 		}
-		reply, err = c.client.Override(ctx, id, to, reason)
+		reply, err = as.Override(ctx, id, to, reason)
 	case "budget":
 		raise, wrong := instance.ParseRaise(strings.TrimSpace(form.Get("amount")))
 		if wrong != nil {
 			return "", fmt.Errorf("%w: %w", errAmount, wrong)
 		}
-		reply, err = c.client.Do(ctx, subject.Budget, &pb.Command{Instance: id,
+		reply, err = as.Do(ctx, subject.Budget, &pb.Command{Instance: id,
 			Action: &pb.Command_Budget{Budget: &pb.RaiseBudget{Usd: raise.USD, Tokens: uint64(raise.Tokens)}}})
 	default:
 		return "", errVerb

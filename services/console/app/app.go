@@ -13,6 +13,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -40,7 +42,8 @@ type Settings struct {
 	Cert     string        `name:"listen-cert" type:"existingfile" placeholder:"FILE" help:"Certificate of --listen, in PEM: it is served by TLS. It is read again for each connection."`
 	Key      string        `name:"listen-key" type:"existingfile" placeholder:"FILE" help:"Key of --listen-cert."`
 	Plain    bool          `name:"listen-plain" help:"Serve --listen beyond this machine without TLS, too, as behind a proxy: anyone who reads the network can act as you."`
-	LinkFile string        `name:"link-file" type:"path" placeholder:"FILE" help:"File that always has a link that signs in once: a used or old one is replaced. Only this user can read it."`
+	Public   string        `name:"public-url" placeholder:"URL" help:"Address that browsers reach the console at, where that is not --listen, as behind a proxy; empty: that of --listen."`
+	LinkFile string        `name:"link-file" type:"path" placeholder:"FILE" help:"File that always has a link that signs in once: a used or old one is replaced. Only this user can read it. Not for a console with an account of its own."`
 	Session  time.Duration `name:"session" default:"12h" help:"How long a browser stays signed in."`
 }
 
@@ -55,8 +58,8 @@ func (a *App) Setup(ctx context.Context, h *service.Host) error {
 	if err != nil {
 		return err
 	}
-	h.Log.Info("console", "url", c.URL, "as", c.operator)
-	if a.LinkFile == "" {
+	h.Log.Info("console", "url", c.URL, "as", c.sessions.self.name())
+	if a.LinkFile == "" && c.party.Person() {
 		h.Log.Warn("nobody can sign in: --link-file FILE gets the links that do")
 	}
 	return nil
@@ -68,8 +71,7 @@ type Console struct {
 
 	log      *slog.Logger
 	client   *client.Client
-	operator string       // in whose name it acts, as the log has it
-	party    access.Party // what the orchestrator takes it for; zero: it knows no accounts
+	party    access.Party // its account; zero: NATS has no accounts
 	cache    *cache
 	hub      *hub
 	sessions *sessions
@@ -81,35 +83,53 @@ type Console struct {
 	deciding sync.Mutex // held while histories are decided again
 }
 
-// SignInLink returns a new link that signs in once, within linkLasts.
-func (c *Console) SignInLink() string { return c.sessions.link() }
+// SignInLink returns a new link that signs in once, within linkLasts. It is empty for a console with an account of its
+// own, which acts for no person by itself.
+func (c *Console) SignInLink() string {
+	if c.party.Kind == access.Console {
+		return ""
+	}
+	return c.sessions.link(c.sessions.self)
+}
 
-// Setup adds the console to a host. It acts as operator ("operator:ann"), or, if the connection
-// has a person's account, as that person.
+// Setup adds the console to a host. With an account of its own it acts as each person who signs in. Else it acts as
+// operator ("operator:ann"), or, if the connection has a person's account, as that person.
 func (s Settings) Setup(ctx context.Context, h *service.Host, operator string) (*Console, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
 	l, err := s.listen()
 	if err != nil {
 		return nil, err
 	}
-	c := &Console{log: h.Log, now: time.Now, operator: operator}
+	c := &Console{log: h.Log, now: time.Now}
+	self := person{operator, access.Admin}
 	if p, ok := access.Connected(ctx, h.NATS); ok {
-		if c.party = p; p.Person() {
-			c.operator = "operator:" + p.Name
-		}
-		if !p.Person() && p.Kind != access.Orchestrator {
-			return nil, errors.Join(service.Usagef("--nats-nkey: the console acts for a person, and this is the key of %s: signalbox auth add-person makes one", p), l.Close())
+		switch c.party = p; {
+		case p.Person():
+			self = personOf(p)
+		case p.Kind == access.Console:
+			self = person{}
+		case p.Kind != access.Orchestrator:
+			return nil, errors.Join(service.Usagef("--nats-nkey: the console acts for people, and this is the key of %s: signalbox auth init makes console.nk, and add-person that of one person", p), l.Close())
 		}
 	}
-	c.client = client.New(h.NATS, c.operator)
+	if c.party.Kind == access.Console && s.LinkFile != "" {
+		return nil, errors.Join(service.Usagef("--link-file: a link in a file would be of no person: with the key of a person, signalbox console login prints theirs"), l.Close())
+	}
+	c.client = client.New(h.NATS, self.Actor)
 	c.hub, c.changes = newHub(), newChanges()
 	c.cache = newCache(c.client, c.hub, h.Log)
 	c.URL = s.url(l)
-	c.sessions = newSessions(c.URL, s.LinkFile, cmp.Or(s.Session, 12*time.Hour), c.now)
+	c.sessions = newSessions(c.URL, s.LinkFile, self, cmp.Or(s.Session, 12*time.Hour), c.now)
 	if c.pages, err = readPages(); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	if err := c.sessions.publish(); err != nil {
 		return nil, errors.Join(service.Usagef("--link-file: %w", err), l.Close())
+	}
+	if err := c.serveLogin(h); err != nil {
+		return nil, errors.Join(err, l.Close())
 	}
 	names := s.Names
 	server := httpserver.New(c.handler(), httpserver.NewRefusals(h.Log, h.Refused.At("console")), names...)
@@ -123,6 +143,14 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, operator string) (
 	h.Add("console-cache", c.cache.refresh)
 	h.Add("console-watch", c.cache.follow)
 	return c, nil
+}
+
+// check returns the mistakes in flags that need nothing to be found.
+func (s Settings) check() error {
+	if u, err := url.Parse(s.Public); s.Public != "" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "") {
+		return service.Usagef("--public-url %s: want http:// or https:// with a host, and no path", s.Public)
+	}
+	return nil
 }
 
 // listen opens the port. By default it is another one if the usual one is taken.
@@ -150,6 +178,9 @@ func (s Settings) listen() (net.Listener, error) {
 
 // url returns the address that browsers are given.
 func (s Settings) url(l net.Listener) string {
+	if s.Public != "" {
+		return strings.TrimSuffix(s.Public, "/") + "/"
+	}
 	scheme := "http"
 	if s.Cert != "" {
 		scheme = "https"
@@ -165,9 +196,4 @@ func (s Settings) url(l net.Listener) string {
 		host = s.Names[0]
 	}
 	return scheme + "://" + net.JoinHostPort(host, port) + "/"
-}
-
-// may reports whether the console's account may give a command.
-func (c *Console) may(command string) bool {
-	return c.party == (access.Party{}) || c.party.May(command)
 }

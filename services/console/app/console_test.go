@@ -3,6 +3,7 @@ package app_test
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -14,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go"
 
 	"github.com/signalbox/signalbox/pkg/engine/client"
 	"github.com/signalbox/signalbox/pkg/engine/eventstore/natstest"
@@ -77,8 +80,8 @@ func newEnv(t testing.TB) *env {
 	return e
 }
 
-// serve runs a console until the test ends, and signs a browser in.
-func serve(t testing.TB, nats service.NATS) *env {
+// serveOnly runs a console until the test ends.
+func serveOnly(t testing.TB, at service.NATS) *env {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	t.Cleanup(cancel)
@@ -86,7 +89,7 @@ func serve(t testing.TB, nats service.NATS) *env {
 	running, stop := context.WithCancel(context.Background())
 	ready, ended := make(chan error, 1), make(chan error, 1)
 	go func() {
-		ended <- service.Serve(running, service.Config{Service: "console", Log: slog.New(slog.DiscardHandler), Flags: service.Flags{NATS: nats, Grace: 10 * time.Second},
+		ended <- service.Serve(running, service.Config{Service: "console", Log: slog.New(slog.DiscardHandler), Flags: service.Flags{NATS: at, Grace: 10 * time.Second},
 			Setup: func(ctx context.Context, h *service.Host) (err error) {
 				e.console, err = app.Settings{Listen: "127.0.0.1:0"}.Setup(ctx, h, "operator:ann")
 				ready <- err
@@ -103,11 +106,24 @@ func serve(t testing.TB, nats service.NATS) *env {
 			t.Errorf("the console ended with %v", err)
 		}
 	})
+	e.browse()
+	return e
+}
+
+// browse goes on with a new browser.
+func (e *env) browse() {
+	e.Helper()
 	jar, err := cookiejar.New(nil)
 	if err != nil {
-		t.Fatal(err)
+		e.Fatal(err)
 	}
 	e.browser = &http.Client{Jar: jar}
+}
+
+// serve is serveOnly, and signs a browser in.
+func serve(t testing.TB, at service.NATS) *env {
+	t.Helper()
+	e := serveOnly(t, at)
 	if status, page := e.get(e.console.SignInLink()); status != http.StatusOK || strings.Contains(page, "<script") { // which would read the page again
 		t.Fatalf("signing in ends with %d %s", status, page)
 	}
@@ -376,6 +392,90 @@ func TestAnAccountThatReadsSeesTheFormsOffAndIsRefused(t *testing.T) {
 		}})
 	if service.ExitCode(err) != service.ExitUsage || !strings.Contains(err.Error(), "this is the key of agent-developer") {
 		t.Errorf("with the key of an agent it ends with %v", err)
+	}
+}
+
+// link asks for a link as a party does.
+func askLink(t *testing.T, nc *nats.Conn) (reply app.Login, err error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	m, err := nc.RequestWithContext(ctx, "sb.console.login", nil)
+	if err == nil {
+		err = json.Unmarshal(m.Data, &reply)
+	}
+	return reply, err
+}
+
+func TestEachPersonSignsInWithTheirKeyAndActsAsThemselves(t *testing.T) {
+	system, developer := access.Party{Kind: access.Orchestrator}, access.Party{Kind: access.Agent, Name: "developer"}
+	vera, ann, ada := access.Party{Kind: access.View, Name: "vera"}, access.Party{Kind: access.Act, Name: "ann"}, access.Party{Kind: access.Admin, Name: "ada"}
+	server := accesstest.Start(t, append(access.Services("developer"), vera, ann, ada)...)
+	orchestratortest.StartOn(t, service.NATS{URL: server.URL, NKey: server.Key(t, system)}, 1, lifecycles(t), slog.New(slog.DiscardHandler))
+	e := serveOnly(t, service.NATS{URL: server.URL, NKey: server.Key(t, access.Party{Kind: access.Console})})
+	e.client = client.New(server.As(t, system), "operator:bob")
+	e.open("acme/widgets/1")
+	if link := e.console.SignInLink(); link != "" {
+		t.Errorf("the console itself signs in by %s", link)
+	}
+	for _, p := range []access.Party{developer, {Kind: access.Gateway}, system} {
+		if reply, err := askLink(t, server.As(t, p)); err == nil {
+			t.Errorf("%s gets %+v", p, reply)
+		}
+	}
+	browsers := map[access.Party]*http.Client{}
+	for _, p := range []access.Party{vera, ann, ada} {
+		reply, err := askLink(t, server.As(t, p))
+		if err != nil || reply.Link == "" {
+			t.Fatalf("%s gets %+v, %v", p, reply, err)
+		}
+		e.browse()
+		if status, page := e.get(reply.Link); status != http.StatusOK || !strings.Contains(page, "<b>"+p.Name+"</b>") {
+			t.Fatalf("%s signs in with %d:\n%s", p, status, page)
+		}
+		if status, _ := e.get(reply.Link); status != http.StatusForbidden {
+			t.Errorf("the link of %s signs in again", p)
+		}
+		browsers[p] = e.browser
+	}
+	at := e.until("/i/acme/widgets/1", "seq=0", "Title of acme/widgets/1")
+	if !strings.Contains(at, "ada, may administer") {
+		t.Errorf("the page of ada says\n%s", at)
+	}
+	for _, step := range []struct {
+		as     access.Party
+		form   url.Values
+		status int
+		says   string
+	}{
+		{vera, url.Values{"do": {"pause"}}, http.StatusConflict, "view-vera may not pause"},
+		{ann, url.Values{"do": {"override"}, "to": {"building"}, "reason": {"r"}}, http.StatusConflict, "act-ann may not override"},
+		{ann, url.Values{"do": {"approve"}}, http.StatusOK, "approved, now in building"},
+		{ada, url.Values{"do": {"override"}, "to": {"waiting"}, "reason": {"r"}, "actor": {"operator:mallory"}, "right": {"admin"}}, http.StatusOK, "moved by override"},
+	} {
+		e.browser = browsers[step.as]
+		if status, page := e.do(http.MethodPost, "/act/acme/widgets/1", step.form); status != step.status || !strings.Contains(page, step.says) {
+			t.Errorf("%s sends %v and gets %d, want %d and %q:\n%s", step.as, step.form, status, step.status, step.says, page)
+		}
+	}
+	records, err := e.client.History(e.ctx, "acme/widgets/1", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var actors []string
+	for _, r := range records {
+		actors = append(actors, r.GetCommit().GetActor())
+	}
+	if got := strings.Join(actors, " "); got != "operator:bob operator:ann operator:ada" {
+		t.Errorf("the log names %s", got)
+	}
+	err = service.Serve(e.ctx, service.Config{Service: "console", Log: slog.New(slog.DiscardHandler), Flags: service.Flags{NATS: service.NATS{URL: server.URL, NKey: server.Key(t, access.Party{Kind: access.Console})}},
+		Setup: func(ctx context.Context, h *service.Host) error {
+			_, err := app.Settings{Listen: "127.0.0.1:0", LinkFile: filepath.Join(t.TempDir(), "link")}.Setup(ctx, h, "operator:ann")
+			return err
+		}})
+	if service.ExitCode(err) != service.ExitUsage || !strings.Contains(err.Error(), "--link-file") {
+		t.Errorf("with a file for links it ends with %v", err)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"github.com/signalbox/signalbox/pkg/service/access"
 	"github.com/signalbox/signalbox/pkg/service/httpserver"
 )
 
@@ -37,6 +38,7 @@ var (
 // the system's user who signed in, where the system says who that is.
 type sessions struct {
 	base  string // URL of the first page
+	self  person // whom the link in the file signs in as
 	file  string // holds a link; empty: none does
 	lasts time.Duration
 	now   func() time.Time
@@ -47,7 +49,11 @@ type sessions struct {
 	ids   map[[sha256.Size]byte]*session
 }
 
+// maxLinks bounds the links that are not used yet.
+const maxLinks = 1000
+
 type link struct {
+	who   person
 	until time.Time
 	used  bool
 	kept  bool // it is in the file
@@ -55,6 +61,7 @@ type link struct {
 
 // session is one browser.
 type session struct {
+	who   person
 	until time.Time
 	user  string        // of this machine: see httpserver.SystemUser
 	ended chan struct{} // closed when a person signs out
@@ -63,18 +70,20 @@ type session struct {
 	flash string // what the last form did, for the next page
 }
 
-func newSessions(base, file string, lasts time.Duration, now func() time.Time) *sessions {
-	return &sessions{base: base, file: file, lasts: lasts, now: now, wrong: rate.NewLimiter(rate.Every(6*time.Second), 10),
+func newSessions(base, file string, self person, lasts time.Duration, now func() time.Time) *sessions {
+	return &sessions{base: base, file: file, self: self, lasts: lasts, now: now, wrong: rate.NewLimiter(rate.Every(6*time.Second), 10),
 		links: map[[sha256.Size]byte]link{}, ids: map[[sha256.Size]byte]*session{}}
 }
 
-// link returns a new link.
-func (s *sessions) link() string {
-	code := s.add(false)
-	return s.base + "signin?code=" + code
+// link returns a new link that signs in as a person; empty if there are too many that nobody used.
+func (s *sessions) link(who person) string {
+	if code := s.add(who, false); code != "" {
+		return s.base + "signin?code=" + code
+	}
+	return ""
 }
 
-func (s *sessions) add(kept bool) (code string) {
+func (s *sessions) add(who person, kept bool) (code string) {
 	code = rand.Text()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,12 +93,15 @@ func (s *sessions) add(kept bool) (code string) {
 			delete(s.links, key)
 		}
 	}
+	if len(s.links) >= maxLinks && !kept {
+		return ""
+	}
 	for key, one := range s.ids {
 		if now.After(one.until) {
 			delete(s.ids, key)
 		}
 	}
-	s.links[sha256.Sum256([]byte(code))] = link{until: now.Add(linkLasts), kept: kept}
+	s.links[sha256.Sum256([]byte(code))] = link{who: who, until: now.Add(linkLasts), kept: kept}
 	return code
 }
 
@@ -103,7 +115,7 @@ func (s *sessions) publish() error {
 	if err != nil {
 		return err
 	}
-	_, err = half.WriteString(s.base + "signin?code=" + s.add(true) + "\n")
+	_, err = half.WriteString(s.base + "signin?code=" + s.add(s.self, true) + "\n")
 	if err = errors.Join(err, half.Close()); err == nil {
 		err = os.Rename(half.Name(), s.file)
 	}
@@ -113,38 +125,44 @@ func (s *sessions) publish() error {
 	return nil
 }
 
-// take exchanges the code of a link for the id of a session. No code is taken twice. A right
+// take exchanges the code of a link for a session and its id. No code is taken twice. A right
 // code is taken whatever others tried: it cannot be guessed.
-func (s *sessions) take(code, user string) (id string, err error) {
+func (s *sessions) take(code, user string) (id string, one *session, err error) {
 	kept := false
-	id, kept, err = s.exchange(code, user)
+	id, one, kept, err = s.exchange(code, user)
 	switch {
 	case err == nil && kept:
 		err = s.publish()
 	case err != nil && !s.wrong.AllowN(s.now(), 1):
 		err = errOften
 	}
-	return id, err
+	return id, one, err
 }
 
-func (s *sessions) exchange(code, user string) (id string, kept bool, err error) {
+func (s *sessions) exchange(code, user string) (id string, one *session, kept bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := sha256.Sum256([]byte(code))
 	l, ok := s.links[key]
 	switch {
 	case !ok:
-		return "", false, errUnknown
+		return "", nil, false, errUnknown
 	case l.used:
-		return "", false, errUsed
+		return "", nil, false, errUsed
 	case s.now().After(l.until) && !l.kept:
-		return "", false, errOld
+		return "", nil, false, errOld
 	}
 	l.used, l.until = true, s.now()
 	s.links[key] = l
-	id = rand.Text()
-	s.ids[sha256.Sum256([]byte(id))] = &session{until: s.now().Add(s.lasts), user: user, ended: make(chan struct{})}
-	return id, l.kept, nil
+	id, one = s.begin(l.who, user)
+	return id, one, l.kept, nil
+}
+
+// begin begins a session of a person. s.mu is held.
+func (s *sessions) begin(who person, user string) (id string, one *session) {
+	id, one = rand.Text(), &session{who: who, until: s.now().Add(s.lasts), user: user, ended: make(chan struct{})}
+	s.ids[sha256.Sum256([]byte(id))] = one
+	return id, one
 }
 
 // lives reports whether a session has not ended.
@@ -200,27 +218,49 @@ func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
 	next := within(r.URL.Query().Get("next"))
 	code := r.URL.Query().Get("code")
 	if code == "" || r.Method == http.MethodHead { // a program that looks at links does not use them up
-		c.pages.show(w, http.StatusOK, "signin", signInPage{frame: frame{Title: "Sign in"}, Link: c.sessions.file})
+		c.pages.show(w, http.StatusOK, "signin", c.signInPage("Sign in", next))
 		return
 	}
-	id, err := c.sessions.take(code, httpserver.SystemUser(r))
+	id, one, err := c.sessions.take(code, httpserver.SystemUser(r))
 	if id == "" {
 		status := http.StatusForbidden
 		if errors.Is(err, errOften) {
 			status = http.StatusTooManyRequests
 		}
 		c.log.Warn("sign-in refused", "why", err, "from", r.RemoteAddr)
-		c.pages.show(w, status, "signin", signInPage{frame: frame{Title: "Not signed in", Refused: sentence(err)}, Link: c.sessions.file})
+		c.notSignedIn(w, status, sentence(err), next)
 		return
 	}
 	if err != nil {
 		c.log.Error("no new link is in the file", "error", err)
 	}
-	c.log.Info("signed in", "as", c.operator, "from", r.RemoteAddr)
+	c.welcome(w, r, id, one, next)
+}
+
+// welcome answers with the cookie of a new session, and leads to a page.
+func (c *Console) welcome(w http.ResponseWriter, r *http.Request, id string, s *session, next string) {
+	c.log.Info("signed in", "as", s.who.Actor, "right", s.who.Right, "from", r.RemoteAddr)
 	http.SetCookie(w, &http.Cookie{Name: cookie, Value: id, Path: "/", MaxAge: int(c.sessions.lasts.Seconds()), HttpOnly: true,
-		Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode})
+		Secure: c.secure(r), SameSite: http.SameSiteStrictMode})
 	next = cmp.Or(next, "/")
-	c.pages.show(w, http.StatusOK, "signin", signInPage{frame: frame{Title: "Signed in", As: strings.TrimPrefix(c.operator, "operator:"), At: c.now(), Onward: next}, Next: next})
+	c.pages.show(w, http.StatusOK, "signin", signInPage{frame: frame{Title: "Signed in", As: s.who.name(), Right: string(s.who.Right), At: c.now(), Onward: next}, Next: next})
+}
+
+// signInPage returns the data of the page for a person who is not signed in.
+func (c *Console) signInPage(title, next string) signInPage {
+	return signInPage{frame: frame{Title: title}, Link: c.sessions.file, Login: c.party.Kind == access.Console, Next: next}
+}
+
+// notSignedIn answers with the reason why a person is not signed in.
+func (c *Console) notSignedIn(w http.ResponseWriter, status int, why, next string) {
+	p := c.signInPage("Not signed in", next)
+	p.Refused = why
+	c.pages.show(w, status, "signin", p)
+}
+
+// secure reports whether the cookies of a request are for TLS alone.
+func (c *Console) secure(r *http.Request) bool {
+	return r.TLS != nil || strings.HasPrefix(c.URL, "https:")
 }
 
 // within returns a path of this site, "" for another.
@@ -234,6 +274,6 @@ func within(path string) string {
 
 func (c *Console) signOut(w http.ResponseWriter, r *http.Request) {
 	c.sessions.end(r)
-	http.SetCookie(w, &http.Cookie{Name: cookie, Path: "/", MaxAge: -1, HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode})
+	http.SetCookie(w, &http.Cookie{Name: cookie, Path: "/", MaxAge: -1, HttpOnly: true, Secure: c.secure(r), SameSite: http.SameSiteStrictMode})
 	http.Redirect(w, r, "/signin", http.StatusSeeOther)
 }

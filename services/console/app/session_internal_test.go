@@ -2,7 +2,6 @@ package app
 
 import (
 	"errors"
-	"github.com/signalbox/signalbox/pkg/engine/client"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -10,52 +9,57 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/signalbox/signalbox/pkg/engine/client"
+	"github.com/signalbox/signalbox/pkg/service/access"
 )
+
+var ann = person{"operator:ann", access.Act}
 
 func code(link string) string { return strings.TrimSpace(link[strings.Index(link, "=")+1:]) }
 
 func TestALinkSignsInOnceAndNotForEver(t *testing.T) {
 	now := nine
-	s := newSessions("http://127.0.0.1:1/", "", time.Hour, func() time.Time { return now })
-	link := code(s.link())
-	if id, err := s.take(link, ""); id == "" || err != nil {
+	s := newSessions("http://127.0.0.1:1/", "", ann, time.Hour, func() time.Time { return now })
+	link := code(s.link(ann))
+	if id, _, err := s.take(link, ""); id == "" || err != nil {
 		t.Fatalf("a new link: %q, %v", id, err)
 	}
-	if id, err := s.take(link, ""); id != "" || !errors.Is(err, errUsed) {
+	if id, _, err := s.take(link, ""); id != "" || !errors.Is(err, errUsed) {
 		t.Errorf("the same link again: %q, %v", id, err)
 	}
-	link = code(s.link())
+	link = code(s.link(ann))
 	now = now.Add(linkLasts + time.Second)
-	if id, err := s.take(link, ""); id != "" || !errors.Is(err, errOld) {
+	if id, _, err := s.take(link, ""); id != "" || !errors.Is(err, errOld) {
 		t.Errorf("an old link: %q, %v", id, err)
 	}
 }
 
 func TestAfterManyWrongLinksNoReasonIsGivenAndARightOneStillSignsIn(t *testing.T) {
-	s := newSessions("http://127.0.0.1:1/", "", time.Hour, func() time.Time { return nine })
+	s := newSessions("http://127.0.0.1:1/", "", ann, time.Hour, func() time.Time { return nine })
 	wrong := map[error]int{}
 	for range 30 {
-		_, err := s.take("guess", "")
+		_, _, err := s.take("guess", "")
 		wrong[err]++
 	}
 	if wrong[errUnknown] != 10 || wrong[errOften] != 20 {
 		t.Errorf("30 guesses end with %v", wrong)
 	}
-	if id, err := s.take(code(s.link()), ""); id == "" || err != nil {
+	if id, _, err := s.take(code(s.link(ann)), ""); id == "" || err != nil {
 		t.Errorf("a right link: %q, %v", id, err)
 	}
 }
 
 func TestTheFileAlwaysHasALinkThatIsNotUsed(t *testing.T) {
 	now, file := nine, filepath.Join(t.TempDir(), "link")
-	s := newSessions("http://127.0.0.1:1/", file, time.Hour, func() time.Time { return now })
+	s := newSessions("http://127.0.0.1:1/", file, ann, time.Hour, func() time.Time { return now })
 	if err := s.publish(); err != nil {
 		t.Fatal(err)
 	}
 	seen := map[string]bool{}
 	for range 3 {
 		now = now.Add(3 * linkLasts)
-		s.link() // removes old ones
+		s.link(ann) // removes old ones
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -63,7 +67,7 @@ func TestTheFileAlwaysHasALinkThatIsNotUsed(t *testing.T) {
 		if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("its mode is %v, %v", info.Mode(), err)
 		}
-		if id, err := s.take(code(string(text)), ""); id == "" || err != nil || seen[string(text)] {
+		if id, _, err := s.take(code(string(text)), ""); id == "" || err != nil || seen[string(text)] {
 			t.Errorf("%q: %q, %v", text, id, err)
 		}
 		seen[string(text)] = true
@@ -103,8 +107,8 @@ func TestASlowPageMissesNoChange(t *testing.T) {
 }
 
 func TestAPageSaysThatNoOrchestratorAnswers(t *testing.T) {
-	c := &Console{cache: newCache(nil, newHub(), nil), operator: "operator:ann", now: time.Now}
-	if f := c.frame(&session{}, "Board", "board"); !f.Stale.IsZero() || f.As != "ann" {
+	c := &Console{cache: newCache(nil, newHub(), nil), now: time.Now}
+	if f := c.frame(&session{who: ann}, "Board", "board"); !f.Stale.IsZero() || f.As != "ann" {
 		t.Errorf("at its start the console says %+v", f)
 	}
 	c.cache.heard = time.Now().Add(-time.Minute)
@@ -113,12 +117,12 @@ func TestAPageSaysThatNoOrchestratorAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := httptest.NewRecorder()
-	p.show(w, http.StatusOK, "board", boardPage{frame: c.frame(&session{}, "Board", "board")})
+	p.show(w, http.StatusOK, "board", boardPage{frame: c.frame(&session{who: ann}, "Board", "board")})
 	if !strings.Contains(w.Body.String(), `role="alert">✕ No orchestrator answers. The page shows how it stood 1m ago.`) {
 		t.Errorf("the page says\n%s", w.Body)
 	}
 	c.cache.take(client.Change{})
-	if f := c.frame(&session{}, "Board", "board"); !f.Stale.IsZero() {
+	if f := c.frame(&session{who: ann}, "Board", "board"); !f.Stale.IsZero() {
 		t.Error("after an answer it still says so")
 	}
 }

@@ -31,7 +31,8 @@ const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect
 type frame struct {
 	Title   string
 	Here    string // the entry of the navigation: board, inbox or empty
-	As      string // the person in whose name it acts; empty: nobody is signed in
+	As      string // the person who is signed in; empty: nobody
+	Right   string // of that person: view, act or admin
 	Waiting int    // instances that wait for people
 	Reads   bool   // the account may only read
 	Live    bool   // the page keeps itself current
@@ -47,8 +48,9 @@ type frame struct {
 // signInPage is the data of the page that links lead to.
 type signInPage struct {
 	frame
-	Link string // file that has a link
-	Next string // where a person who has signed in goes on
+	Link  string // file that has a link
+	Login bool   // signalbox console login prints a link
+	Next  string // where a person who has signed in goes on
 }
 
 type pages struct {
@@ -178,7 +180,7 @@ func (c *Console) handler() http.Handler {
 			if r.Method == http.MethodGet {
 				next = r.URL.RequestURI()
 			}
-			c.pages.show(w, http.StatusUnauthorized, "signin", signInPage{frame: frame{Title: "Sign in"}, Link: c.sessions.file, Next: next})
+			c.pages.show(w, http.StatusUnauthorized, "signin", c.signInPage("Sign in", next))
 		}
 	}
 	mux.HandleFunc("GET /{$}", signed(c.board))
@@ -218,7 +220,7 @@ func (c *Console) handler() http.Handler {
 
 // frame returns what each page of a person who is signed in has.
 func (c *Console) frame(s *session, title, here string) frame {
-	f := frame{Title: title, Here: here, As: strings.TrimPrefix(c.operator, "operator:"), Flash: s.said(), Reads: !c.may(subject.Pause), Live: true, At: c.now()}
+	f := frame{Title: title, Here: here, As: s.who.name(), Right: string(s.who.Right), Flash: s.said(), Reads: !s.who.may(subject.Pause), Live: true, At: c.now()}
 	if at, stale := c.cache.stale(); stale {
 		f.Stale = at
 	}

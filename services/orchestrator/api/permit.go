@@ -14,9 +14,6 @@ import (
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
-// operator begins the actor of a person who uses the command line.
-const operator = "operator:"
-
 // nobody is the requester of a request whose subject names no party.
 const nobody = "nobody"
 
@@ -52,13 +49,22 @@ func forbidden(allowed []string, format string, args ...any) *pb.Refusal {
 }
 
 // attest returns the actor of a command of an attested party. A person is the operator
-// of that name, whatever the command says. The gateway names people of the forge, and
-// cannot name an operator.
-func attest(p access.Party, actor string) (string, *pb.Refusal) {
+// of that name, whatever the command says. A console names a person, who needs the right to give the
+// command. The gateway names people of the forge, and cannot name an operator.
+func attest(p access.Party, name, actor, right string) (string, *pb.Refusal) {
 	switch {
 	case p.Person():
-		return operator + p.Name, nil
-	case p.Kind == access.Gateway && strings.HasPrefix(actor, operator):
+		return access.Operator + p.Name, nil
+	case p.Kind == access.Console:
+		person, err := access.PersonOf(actor, right)
+		if err != nil {
+			return "", forbidden(nil, "%v", err)
+		}
+		if !person.May(name) {
+			return "", forbidden(access.Who(name), "%s may not %s", person, name)
+		}
+		return actor, nil
+	case p.Kind == access.Gateway && strings.HasPrefix(actor, access.Operator):
 		return "", forbidden(nil, "the gateway speaks for people of the forge, not for %s", actor)
 	}
 	return actor, nil

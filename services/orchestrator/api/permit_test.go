@@ -24,6 +24,7 @@ var (
 	developer = access.Party{Kind: access.Agent, Name: "developer"}
 	vera      = access.Party{Kind: access.View, Name: "vera"}
 	ann       = access.Party{Kind: access.Act, Name: "ann"}
+	console   = access.Party{Kind: access.Console}
 	ada       = access.Party{Kind: access.Admin, Name: "ada"}
 )
 
@@ -33,7 +34,7 @@ const unheard = 3 * time.Second
 // withAccounts returns an API whose server has the parties, and the connections of each.
 func withAccounts(t *testing.T) (e *env, as func(access.Party) *nats.Conn) {
 	t.Helper()
-	s := accesstest.Start(t, system, gateway, pm, developer, vera, ann, ada)
+	s := accesstest.Start(t, system, gateway, pm, developer, vera, ann, ada, console)
 	e = newEnvOn(t, nil, s.As(t, system))
 	return e, func(p access.Party) *nats.Conn { return s.As(t, p) }
 }
@@ -93,6 +94,70 @@ func TestAPersonGivesTheCommandsThatTheirAccountMayAndAsThemselves(t *testing.T)
 	}
 	if got := strings.Join(actors, " "); got != "operator:ann operator:ann operator:ada" {
 		t.Errorf("the log names %s", got)
+	}
+}
+
+func TestAConsoleGivesTheCommandsOfThePersonThatItNames(t *testing.T) {
+	e, as := withAccounts(t)
+	c := client.New(as(console), "")
+	if _, err := client.New(as(ann), "").Open(e.Context(), "", "issue", "acme/widgets/1", instance.Issue{Title: "t", Body: "b"}); err != nil {
+		t.Fatal(err)
+	}
+	pause := func(c *client.Client) error { return second(c.Pause(e.Context(), "acme/widgets/1", "wait")) }
+	override := func(c *client.Client) error {
+		return second(c.Override(e.Context(), "acme/widgets/1", "failed", "because"))
+	}
+	for _, step := range []struct {
+		actor, right string
+		do           func(*client.Client) error
+		wants        string // of the refusal; empty: none
+	}{
+		{"operator:vera", "view", pause, "view-vera may not pause"},
+		{"operator:ann", "act", override, "act-ann may not override"},
+		{"operator:octocat@github", "act", override, "act-octocat@github may not override"},
+		{"operator:ann", "", pause, "a person may view, act or admin"},
+		{"operator:ann", "orchestrator", pause, "a person may view, act or admin"},
+		{"operator:ann", "agent", pause, "a person may view, act or admin"},
+		{"", "admin", pause, "a console asks for operator:NAME"},
+		{"operator", "admin", pause, "a console asks for operator:NAME"},
+		{"operator:", "admin", pause, "a console asks for operator:NAME"},
+		{"operator:@github", "admin", pause, "a console asks for operator:NAME"},
+		{"operator:ann@github@github", "admin", pause, "a console asks for operator:NAME"},
+		{"operator:a/b", "admin", pause, "a console asks for operator:NAME"},
+		{"operator:ann\nadmin", "admin", pause, "a console asks for operator:NAME"},
+		{"developer/developer-1", "admin", pause, "a console asks for operator:NAME"},
+		{"orchestrator", "admin", pause, "a console asks for operator:NAME"},
+		{"octocat", "admin", pause, "a console asks for operator:NAME"},
+		{"operator:octocat@github", "act", pause, ""},
+		{"operator:ada", "admin", override, ""},
+	} {
+		err := step.do(c.For(step.actor, step.right))
+		no := new(instance.Refusal)
+		switch {
+		case step.wants == "" && err != nil:
+			t.Errorf("%q with %q: %v", step.actor, step.right, err)
+		case step.wants != "" && (!errors.As(err, &no) || no.Code != instance.CodeForbidden || !strings.Contains(no.What, step.wants)):
+			t.Errorf("%q with %q: %v, want %q", step.actor, step.right, err, step.wants)
+		}
+	}
+	history, err := c.History(e.Context(), "acme/widgets/1", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var actors []string
+	for _, r := range history {
+		actors = append(actors, r.GetCommit().GetActor())
+	}
+	if got := strings.Join(actors, " "); got != "operator:ann operator:octocat@github operator:ada" {
+		t.Errorf("the log names %s", got)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), unheard)
+	defer cancel()
+	if _, err := c.For("operator:ada", "admin").DoAs(ctx, "developer", subject.Claim, &pb.Command{Instance: "acme/widgets/1", Action: &pb.Command_Claim{Claim: &pb.Claim{Agent: "a", Work: 1}}}); err == nil {
+		t.Error("it claims work")
+	}
+	if err := second(client.New(as(ann), "").For("operator:ada", "admin").Override(t.Context(), "acme/widgets/1", "received", "because")); err == nil || !strings.Contains(err.Error(), "act-ann may not override") {
+		t.Errorf("a person who names another's right is answered %v", err)
 	}
 }
 

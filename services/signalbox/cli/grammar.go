@@ -38,7 +38,7 @@ type grammar struct {
 	Health   healthCommand    `cmd:"" group:"Running" help:"Say how the system is: its log, orchestrators, NATS, timers, dead letters, limits of the forge."`
 	State    stateCommand     `cmd:"" group:"Running" help:"Print the document that the roles of the pipeline lifecycle share."`
 	Watch    watchCommand     `cmd:"" group:"Running" help:"Follow what happens, live; until the instance ends."`
-	Console  consoleCommand   `cmd:"" group:"Running" help:"Serve pages that show what is where and why, and that you answer on, until interrupted."`
+	Console  consoleGroup     `cmd:"" group:"Running" help:"Serve pages that show what is where and why, and that you answer on, until interrupted."`
 	Explain  explainCommand   `cmd:"" group:"Running" help:"Say why an instance does not move, and what would move it."`
 	Answer   answerCommand    `cmd:"" group:"Running" help:"Answer the questions an instance waits with."`
 	Approve  approveCommand   `cmd:"" group:"Running" help:"Say yes to what an instance waits with, where its lifecycle asks for that."`
@@ -114,7 +114,8 @@ func examples() map[string][]string {
 		"diff":          {"diff acme/widgets/42", "diff acme/widgets/42 --attempt 1", "diff acme/widgets/42 --from 117 --to 131"},
 		"state":         {"state acme/widgets/42", "state acme/widgets/42 --data .signalbox"},
 		"watch":         {"watch acme/widgets/42", "watch acme/widgets/42 --exit-status", "watch"},
-		"console":       {"console", "console --listen 127.0.0.1:8080"},
+		"console serve": {"console serve", "console serve --listen 127.0.0.1:8080"},
+		"console login": {"console login", "console login --json"},
 		"explain":       {"explain acme/widgets/42", "explain acme/widgets/42 --seq 117"},
 		"answer":        {"answer acme/widgets/42 \"Only version 2\"", "answer acme/widgets/42 --file answer.md"},
 		"budget":        {"budget acme/widgets/42 +5usd", "budget acme/widgets/42 +200000tokens", "budget acme/widgets/42 +5usd --day"},
