@@ -73,6 +73,7 @@ require (
 	github.com/nicholas-fedor/shoutrrr v0.13.2
 	github.com/tmaxmax/go-sse v0.11.0
 	golang.org/x/mod v0.41.0
+	golang.org/x/oauth2 v0.35.0
 	mvdan.cc/sh/v3 v3.14.1
 )
 
@@ -88,7 +89,6 @@ require (
 	github.com/segmentio/encoding v0.5.4 // indirect
 	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect
 	go.yaml.in/yaml/v4 v4.0.0 // indirect
-	golang.org/x/oauth2 v0.35.0 // indirect
 	golang.org/x/term v0.47.0 // indirect
 	kernel.org/pub/linux/libs/security/libcap/psx v1.2.77 // indirect
 )

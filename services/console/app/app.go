@@ -44,6 +44,7 @@ type Settings struct {
 	Plain    bool          `name:"listen-plain" help:"Serve --listen beyond this machine without TLS, too, as behind a proxy: anyone who reads the network can act as you."`
 	Public   string        `name:"public-url" placeholder:"URL" help:"Address that browsers reach the console at, where that is not --listen, as behind a proxy; empty: that of --listen."`
 	LinkFile string        `name:"link-file" type:"path" placeholder:"FILE" help:"File that always has a link that signs in once: a used or old one is replaced. Only this user can read it. Not for a console with an account of its own."`
+	GitHub   GitHub        `embed:"" prefix:"github-"`
 	Session  time.Duration `name:"session" default:"12h" help:"How long a browser stays signed in."`
 }
 
@@ -75,6 +76,7 @@ type Console struct {
 	cache    *cache
 	hub      *hub
 	sessions *sessions
+	gitHub   *gitHub // nil: nobody signs in by it
 	changes  *changes
 	spent    asks[*pb.CostsReply]
 	checks   asked[[]*pb.HealthCheck]
@@ -127,6 +129,12 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, operator string) (
 	}
 	if err := c.sessions.publish(); err != nil {
 		return nil, errors.Join(service.Usagef("--link-file: %w", err), l.Close())
+	}
+	if c.gitHub, err = s.GitHub.open(c.URL); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	if c.gitHub != nil && c.party.Kind != access.Console {
+		return nil, errors.Join(service.Usagef("--github-client-id: this console acts for one person; to name each who signs in it needs its own key, --nats-nkey console.nk of signalbox auth init"), l.Close())
 	}
 	if err := c.serveLogin(h); err != nil {
 		return nil, errors.Join(err, l.Close())

@@ -83,15 +83,22 @@ func newEnv(t testing.TB) *env {
 // serveOnly runs a console until the test ends.
 func serveOnly(t testing.TB, at service.NATS) *env {
 	t.Helper()
+	return serveWith(t, at, app.Settings{}, slog.New(slog.DiscardHandler))
+}
+
+// serveWith is serveOnly with settings and a log.
+func serveWith(t testing.TB, at service.NATS, settings app.Settings, log *slog.Logger) *env {
+	t.Helper()
+	settings.Listen = "127.0.0.1:0"
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	t.Cleanup(cancel)
 	e := &env{TB: t, ctx: ctx}
 	running, stop := context.WithCancel(context.Background())
 	ready, ended := make(chan error, 1), make(chan error, 1)
 	go func() {
-		ended <- service.Serve(running, service.Config{Service: "console", Log: slog.New(slog.DiscardHandler), Flags: service.Flags{NATS: at, Grace: 10 * time.Second},
+		ended <- service.Serve(running, service.Config{Service: "console", Log: log, Flags: service.Flags{NATS: at, Grace: 10 * time.Second},
 			Setup: func(ctx context.Context, h *service.Host) (err error) {
-				e.console, err = app.Settings{Listen: "127.0.0.1:0"}.Setup(ctx, h, "operator:ann")
+				e.console, err = settings.Setup(ctx, h, "operator:ann")
 				ready <- err
 				return err
 			}})

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -96,11 +97,6 @@ func (s *sessions) add(who person, kept bool) (code string) {
 	if len(s.links) >= maxLinks && !kept {
 		return ""
 	}
-	for key, one := range s.ids {
-		if now.After(one.until) {
-			delete(s.ids, key)
-		}
-	}
 	s.links[sha256.Sum256([]byte(code))] = link{who: who, until: now.Add(linkLasts), kept: kept}
 	return code
 }
@@ -158,8 +154,17 @@ func (s *sessions) exchange(code, user string) (id string, one *session, kept bo
 	return id, one, l.kept, nil
 }
 
-// begin begins a session of a person. s.mu is held.
+// start begins a session of a person in the browser that a request is from.
+func (s *sessions) start(who person, r *http.Request) (id string, one *session) {
+	user := httpserver.SystemUser(r)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.begin(who, user)
+}
+
+// begin begins a session of a person, and removes those that have ended. s.mu is held.
 func (s *sessions) begin(who person, user string) (id string, one *session) {
+	maps.DeleteFunc(s.ids, func(_ [sha256.Size]byte, old *session) bool { return !s.lives(old) })
 	id, one = rand.Text(), &session{who: who, until: s.now().Add(s.lasts), user: user, ended: make(chan struct{})}
 	s.ids[sha256.Sum256([]byte(id))] = one
 	return id, one
@@ -248,7 +253,7 @@ func (c *Console) welcome(w http.ResponseWriter, r *http.Request, id string, s *
 
 // signInPage returns the data of the page for a person who is not signed in.
 func (c *Console) signInPage(title, next string) signInPage {
-	return signInPage{frame: frame{Title: title}, Link: c.sessions.file, Login: c.party.Kind == access.Console, Next: next}
+	return signInPage{frame: frame{Title: title}, Link: c.sessions.file, Login: c.party.Kind == access.Console, GitHub: c.gitHub != nil, Next: next}
 }
 
 // notSignedIn answers with the reason why a person is not signed in.

@@ -48,9 +48,10 @@ type frame struct {
 // signInPage is the data of the page that links lead to.
 type signInPage struct {
 	frame
-	Link  string // file that has a link
-	Login bool   // signalbox console login prints a link
-	Next  string // where a person who has signed in goes on
+	Link   string // file that has a link
+	Login  bool   // signalbox console login prints a link
+	GitHub bool   // people sign in by it
+	Next   string // where a person who has signed in goes on
 }
 
 type pages struct {
@@ -198,6 +199,10 @@ func (c *Console) handler() http.Handler {
 	mux.HandleFunc("POST /act/{id...}", signed(c.act))
 	mux.HandleFunc("GET /events", signed(c.events))
 	mux.HandleFunc("GET /signin", c.signIn)
+	if c.gitHub != nil {
+		mux.HandleFunc("GET /signin/github", c.beginGitHub)
+		mux.HandleFunc("GET /signin/github/callback", c.endGitHub)
+	}
 	mux.HandleFunc("POST /signout", c.signOut)
 	mux.HandleFunc("GET /asset/{hash}/{name}", func(w http.ResponseWriter, r *http.Request) {
 		if hash := c.pages.assets[r.PathValue("name")]; hash != "" && hash == r.PathValue("hash") {
