@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/base/secret"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/question"
 )
 
 // redactor takes credentials out of what an agent records. A record is kept for ever and
@@ -102,6 +103,7 @@ func (r redactor) result(in instance.Result) instance.Result {
 	}
 	in.Summary = r.text(in.Summary)
 	in.IssuesFound, in.Questions = r.texts(in.IssuesFound), r.texts(in.Questions)
+	in.Forms = r.forms(in.Forms)
 	in.Answers = apply(in.Answers, func(a instance.QuestionAnswer) instance.QuestionAnswer {
 		a.Text = r.text(a.Text)
 		return a
@@ -122,6 +124,18 @@ func (r redactor) result(in instance.Result) instance.Result {
 	return in
 }
 
+// forms returns the forms of questions that have no credentials. A question whose form has one
+// permits any words.
+func (r redactor) forms(all map[string]question.Wanted) map[string]question.Wanted {
+	clean := make(map[string]question.Wanted, len(all))
+	for asked, w := range all {
+		if text := strings.Join(append([]string{w.Default, w.Reason}, w.Options...), "\n"); r.text(text) == text {
+			clean[r.text(asked)] = w
+		}
+	}
+	return clean
+}
+
 // all returns the texts of a result, a line each at least.
 func all(in instance.Result) string {
 	var b strings.Builder
@@ -134,6 +148,10 @@ func all(in instance.Result) string {
 	add(in.Summary)
 	add(in.IssuesFound...)
 	add(in.Questions...)
+	for _, w := range in.Forms {
+		add(w.Default, w.Reason)
+		add(w.Options...)
+	}
 	for _, a := range in.Answers {
 		add(a.Text)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/base/secret"
 	"github.com/signalbox/signalbox/pkg/base/secret/secrettest"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/question"
 )
 
 func newRedactor(t testing.TB) redactor {
@@ -26,6 +27,7 @@ func TestNoTextOfAResultKeepsACredential(t *testing.T) {
 		text := "it printed " + leak + " and ended"
 		in := instance.Result{
 			Status: instance.Success, Summary: text, IssuesFound: []string{"fine", text}, Questions: []string{text},
+			Forms:   map[string]question.Wanted{text: {Form: question.Form{Reason: text}}},
 			Answers: []instance.QuestionAnswer{{Question: 1, Text: text, By: "ann"}}, Head: "ab12", Base: "cd34", Bundle: "git/x/y",
 			Evidence: []instance.Evidence{{Name: "tests", Commit: "ab12", Command: "go test " + leak, Output: text, Failed: []string{text},
 				Data: map[string]string{"reason": text}}},

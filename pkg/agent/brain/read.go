@@ -199,7 +199,7 @@ func (r *reading) values() {
 	r.text("next", maxName)
 	r.text("failure_signature", maxName)
 	r.texts("issues_found", maxIssues)
-	r.texts("questions", maxAsked)
+	r.questions()
 	r.objects("answers", maxIssues, r.answer)
 	r.objects("asks", maxAsked, r.ask)
 	r.escalation()

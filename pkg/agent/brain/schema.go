@@ -42,10 +42,11 @@ var ErrInvalidResult = errors.New("invalid result")
 // statement is the JSON of a stated result.
 type statement struct {
 	instance.Result
-	Sections map[string]json.RawMessage `json:"sections"` // as JSON; shadows the text of Result
-	Asks     []instance.Inquiry         `json:"asks"`
-	Escalate *Escalation                `json:"escalate"`
-	Learned  []Learned                  `json:"learnings"`
+	Sections  map[string]json.RawMessage `json:"sections"`  // as JSON; shadows the text of Result
+	Questions []asked                    `json:"questions"` // likewise
+	Asks      []instance.Inquiry         `json:"asks"`
+	Escalate  *Escalation                `json:"escalate"`
+	Learned   []Learned                  `json:"learnings"`
 }
 
 // DecodeResult decodes a stated result, one JSON value that ResultSchema accepts.
@@ -68,6 +69,7 @@ func DecodeResult(text []byte) (Outcome, error) {
 		return Outcome{}, fmt.Errorf("%w: %w", ErrInvalidResult, err)
 	}
 	out := Outcome{Result: s.Result, Declared: true, Asks: s.Asks, Escalate: s.Escalate, Learned: s.Learned}
+	out.Result.Questions, out.Result.Forms = formed(s.Questions)
 	for _, why := range lost {
 		out.Notes = append(out.Notes, instance.NoteEntry{Kind: "warning", Text: why})
 	}

@@ -90,6 +90,17 @@ func (s step) put(ctx context.Context, kind string, output []byte) (instance.Art
 // asksPeople begins the comment with questions that the work waits for.
 const asksPeople = "asks before it goes on: "
 
+// asked are the questions of a result, with the answers that each permits.
+func asked(r instance.Result) string {
+	texts := slices.Clone(r.Questions)
+	for i, q := range texts {
+		if permitted := r.Forms[q].Permitted(); permitted != nil {
+			texts[i] += " (" + strings.Join(permitted, ", ") + ")"
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
 // waits has the work wait for the answers to questions that a successful result has. An analysis whose lifecycle has a threshold is unsure by it: it is blocked. A role
 // that leaves code or tests holds the state, so that they are kept. Where others are judged,
 // and where it was asked before, nobody waits: the questions are noted.
@@ -100,7 +111,7 @@ func (s step) waits(ctx context.Context, out brain.Outcome) brain.Outcome {
 	}
 	threshold, analyses := s.job.Policy["confidence_threshold"].(float64)
 	writes := s.asks.WritesCode() || s.asks.Does == workflow.WriteTests
-	reason := s.job.Role + " " + asksPeople + strings.Join(r.Questions, "\n")
+	reason := s.job.Role + " " + asksPeople + asked(*r)
 	switch {
 	case s.job.Question != nil || s.asks.Tests() || s.answered(reason):
 		for _, q := range r.Questions {

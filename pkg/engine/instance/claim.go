@@ -64,6 +64,7 @@ type Claimed struct {
 func (e Claimed) apply(in *Instance, c Commit) {
 	in.Claim = &ActiveClaim{e.Token, e.Role, e.Agent, c.At, e.Lease}
 	in.Tokens, in.Woken, in.Direct = e.Token, false, in.Direct || e.Direct
+	in.useAnswers()
 }
 
 // LeaseExtended is a heartbeat, or prolongs a lease that ended while no orchestrator ran.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/engine/question"
 	"github.com/signalbox/signalbox/pkg/engine/series"
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
@@ -231,6 +232,11 @@ type Question struct {
 	Withdrawn bool `json:"withdrawn,omitempty"`
 	// RunOnly means that nothing is asked for but what the work runs, on the code as it is.
 	RunOnly bool `json:"run_only,omitempty"`
+
+	question.Form           // of the answer of people
+	Deadline      time.Time `json:"deadline,omitzero"`    // when the default is taken, or people wish to know
+	ByDefault     bool      `json:"by_default,omitempty"` // nobody answered before the deadline: the answer is the default
+	Used          bool      `json:"used,omitempty"`       // an agent works with the answer: people cannot change it any more
 }
 
 // NoteEntry is a remark that moves nothing.

@@ -83,7 +83,7 @@ func (d *decision) onEntry() error {
 			return d.refuse(CodeUndecided, nil, "%s asks: %v", state.Name, err)
 		}
 		if ok {
-			d.record(Asked{len(d.in.Questions) + 1, cmp.Or(state.Owner, "orchestrator"), d.def.Text(q.Text), q.To, false})
+			d.record(Asked{Number: len(d.in.Questions) + 1, From: cmp.Or(state.Owner, "orchestrator"), Text: d.def.Text(q.Text), To: q.To})
 		}
 	}
 	return nil

@@ -52,6 +52,7 @@ func (m *model) apply(def *workflow.Definition, cmd instance.Command) {
 	case instance.Claim:
 		m.tokens++
 		m.claim, m.woken = &instance.ActiveClaim{Token: m.tokens, Role: a.Role, Agent: a.Agent, At: cmd.At, Lease: cmd.At.Add(a.Lease)}, false
+		m.use()
 		if m.openInquiry() == 0 {
 			m.react(cmd.Actor, "claimed", nil)
 		}
@@ -83,15 +84,20 @@ func (m *model) apply(def *workflow.Definition, cmd instance.Command) {
 	case instance.Signal:
 		m.signal(cmd.Actor, a)
 	case instance.Ask:
-		m.questions = append(m.questions, question{"", true})
+		m.questions = append(m.questions, asked{open: true})
 	case instance.Answer:
+		closes := m.questions[a.Number-1].open
 		m.questions[a.Number-1].open = false
-		m.runAlways(false)
+		if closes && m.state().Kind == workflow.Wait && m.openEscalation() == 0 && len(m.openQuestions()) == 0 {
+			m.react(cmd.Actor, "commented", map[string]string{"operator": "true"})
+		} else {
+			m.runAlways(false)
+		}
 	case instance.Inquire:
 		m.saveProgress(a.Head, a.Sections)
 		m.claim = nil
 		for _, q := range a.Questions {
-			m.questions = append(m.questions, question{q.To, true})
+			m.questions = append(m.questions, asked{to: q.To, open: true})
 		}
 		m.dispatch()
 	case instance.Escalate:
@@ -194,7 +200,7 @@ func (m *model) report(r instance.Result) {
 		m.last = &r
 	}
 	for range r.Questions {
-		m.questions = append(m.questions, question{"", true})
+		m.questions = append(m.questions, asked{open: true})
 	}
 	for _, a := range r.Answers {
 		if slices.Contains(m.openQuestions(), a.Question) {

@@ -23,7 +23,7 @@ type view struct {
 	Previous             []string
 	Iteration, Returns   int
 	Faults               int
-	Questions            []question
+	Questions            []asked
 	Open                 []int
 	Escalated            []escalation
 	Links                []instance.Link
@@ -70,7 +70,7 @@ func viewOf(in instance.Instance) view {
 		v.Failures[f.State] = f.Count
 	}
 	for _, q := range in.Questions {
-		v.Questions = append(v.Questions, question{q.To, !q.Answered && !q.Withdrawn})
+		v.Questions = append(v.Questions, asked{q.To, !q.Answered && !q.Withdrawn, q.Used})
 	}
 	for _, q := range in.OpenQuestions() {
 		v.Open = append(v.Open, q.Number)

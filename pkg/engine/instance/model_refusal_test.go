@@ -144,7 +144,7 @@ func (m model) refuses(def *workflow.Definition, cmd instance.Command) instance.
 		return firstReason(check{len(a.Questions) == 0 || int64(asked) > limit || wrong || !m.writes(a.Sections), instance.CodeInvalid})
 	case instance.Answer:
 		return firstReason(check{isAgent(cmd.Actor), instance.CodeForbidden},
-			check{!slices.Contains(m.openQuestions(), a.Number), instance.CodeInvalid})
+			check{!m.answerable(a.Number), instance.CodeInvalid})
 	case instance.Resolve:
 		if a.Number == 0 {
 			a.Number = m.openEscalation()

@@ -174,7 +174,7 @@ func (m *model) onEntry() {
 	}
 	for _, q := range m.state().Asks {
 		if m.holds(q.When, m.facts()) {
-			m.questions = append(m.questions, question{q.To, true})
+			m.questions = append(m.questions, asked{to: q.To, open: true})
 		}
 	}
 }

@@ -39,7 +39,7 @@ type model struct {
 	direct      bool // a waiter claimed the work: no queue has it
 	faults      int
 	failures    map[string]int
-	questions   []question
+	questions   []asked
 	escalations []escalation
 	links       []instance.Link
 	vars        map[string]string
@@ -53,9 +53,26 @@ type model struct {
 	spend       instance.Cost
 }
 
-type question struct {
+type asked struct {
 	to   string // a role; empty: people
 	open bool
+	used bool // an agent works with the answer of people
+}
+
+// use marks the answers of people as used, unless one is open.
+func (m *model) use() {
+	if len(m.openQuestions()) > 0 {
+		return
+	}
+	m.questions = slices.Clone(m.questions)
+	for i, q := range m.questions {
+		m.questions[i].used = q.used || q.to == ""
+	}
+}
+
+// answerable reports whether people can answer the question, or change its answer.
+func (m model) answerable(number int) bool {
+	return number >= 1 && number <= len(m.questions) && m.questions[number-1].to == "" && !m.questions[number-1].used
 }
 
 // escalation is one that requires people or not.

@@ -1,15 +1,18 @@
 package instance
 
 import (
-	"fmt"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/pkg/engine/question"
 )
 
 // Ask puts a question to people, under the claim. The claim goes on.
 type Ask struct {
 	Token uint64
 	Text  string
+	Form  question.Wanted
 }
 
 // Inquire puts questions to other roles and ends the claim. The owner of the state
@@ -20,12 +23,6 @@ type Inquire struct {
 	Head      string // git commit the work is at so far, carried by Bundle; empty: unchanged
 	Bundle    string
 	Sections  map[string]string // of the document, as in a Result
-}
-
-// Answer answers question Number for people.
-type Answer struct {
-	Number int
-	Text   string
 }
 
 // asksRole begins the reason of a release by Inquire. The role follows.
@@ -46,21 +43,14 @@ type Asked struct {
 	To     string
 
 	RunOnly bool // nothing is asked for but what the work runs, on the code as it is
+
+	Form     question.Form // of the answer of people
+	Deadline time.Time     // when the default is taken; without a default, when people wish to know; zero: never
 }
 
 func (e Asked) apply(in *Instance, c Commit) {
-	in.Questions = appended(in.Questions, Question{Number: e.Number, From: e.From, To: e.To, Text: e.Text, AskedAt: c.At, RunOnly: e.RunOnly})
-}
-
-// Answered answers a question.
-type Answered struct {
-	Number int
-	Text   string
-	By     string
-}
-
-func (e Answered) apply(in *Instance, _ Commit) {
-	in.Questions = markAnswered(in.Questions, e)
+	in.Questions = appended(in.Questions, Question{Number: e.Number, From: e.From, To: e.To, Text: e.Text, AskedAt: c.At, RunOnly: e.RunOnly,
+		Form: e.Form, Deadline: e.Deadline})
 }
 
 // Handed is the progress of a step that is not over.
@@ -96,25 +86,21 @@ func (a Ask) decide(d *decision) error {
 	if a.Text == "" {
 		return d.refuse(CodeInvalid, nil, "a question needs a text")
 	}
-	d.record(Asked{Number: len(d.in.Questions) + 1, From: d.in.Claim.Role, Text: a.Text})
+	form, err := a.Form.Clean()
+	if err != nil {
+		return d.refuse(CodeInvalid, nil, "%v", err)
+	}
+	d.askPeople(d.in.Claim.Role, a.Text, form)
 	return nil
 }
 
-// decide records an answer of people to an open question.
-func (a Answer) decide(d *decision) error {
-	if err := d.fromPeople("answer"); err != nil {
-		return err
+// askPeople records a question to people.
+func (d *decision) askPeople(from, text string, form question.Wanted) {
+	e := Asked{Number: len(d.in.Questions) + 1, From: from, Text: text, Form: form.Form}
+	if form.Within > 0 {
+		e.Deadline = d.cmd.At.Add(form.Within)
 	}
-	open := d.in.OpenQuestions()
-	if !slices.ContainsFunc(open, func(q Question) bool { return q.Number == a.Number }) {
-		var allowed []string
-		for _, q := range open {
-			allowed = append(allowed, fmt.Sprint(q.Number))
-		}
-		return d.refuse(CodeInvalid, allowed, "question %d is not open", a.Number)
-	}
-	d.record(Answered{a.Number, a.Text, d.cmd.Actor})
-	return d.runAlways(false)
+	d.record(e)
 }
 
 // defaultInquiries bounds the questions between roles of one instance if its
@@ -159,7 +145,7 @@ func (a Inquire) decide(d *decision) error {
 	}
 	d.record(Released{Token: claim.Token, Agent: claim.Agent, Reason: asksRole + a.Questions[0].To})
 	for _, q := range a.Questions {
-		d.record(Asked{len(d.in.Questions) + 1, claim.Role, q.Question, q.To, q.RunOnly})
+		d.record(Asked{Number: len(d.in.Questions) + 1, From: claim.Role, Text: q.Question, To: q.To, RunOnly: q.RunOnly})
 	}
 	d.dispatch("")
 	return nil
@@ -183,17 +169,6 @@ func (d *decision) saveProgress(h Handed) error {
 // otherRoles returns the roles of the definition but one.
 func (d *decision) otherRoles(role string) []string {
 	return slices.DeleteFunc(slices.Clone(d.def.Roles()), func(r string) bool { return r == role })
-}
-
-// markAnswered returns all with one question answered.
-func markAnswered(all []Question, e Answered) []Question {
-	all = slices.Clone(all)
-	for i := range all {
-		if all[i].Number == e.Number {
-			all[i].Answered, all[i].Answer, all[i].By = true, e.Text, e.By
-		}
-	}
-	return all
 }
 
 // withdrawInquiries returns all with the open questions to roles withdrawn: the

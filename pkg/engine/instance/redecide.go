@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/engine/question"
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
 
@@ -74,9 +75,13 @@ func (r recorded) action() Action {
 	case Spent:
 		return Spend{r.token(), e.Spend}
 	case Asked:
-		return Ask{r.token(), e.Text}
+		form := question.Wanted{Form: e.Form}
+		if !e.Deadline.IsZero() {
+			form.Within = e.Deadline.Sub(r.at)
+		}
+		return Ask{r.token(), e.Text, form}
 	case Answered:
-		return Answer{e.Number, e.Text}
+		return r.answers(e)
 	case Signalled:
 		return Signal{e.Name, e.Ref, e.Data, e.Evidence}
 	case TimedOut:
@@ -136,6 +141,20 @@ func (r recorded) token() uint64 {
 		return 0
 	}
 	return r.in.Claim.Token
+}
+
+// answers returns the action of a commit that begins with an answer of people, or with a default.
+func (r recorded) answers(first Answered) Action {
+	if first.ByDefault {
+		return TakeDefaults{}
+	}
+	a := Answer{Number: first.Number, Text: first.Text}
+	for _, e := range r.events[1:] {
+		if e, ok := e.(Answered); ok {
+			a.More = append(a.More, QuestionAnswer{Question: e.Number, Text: e.Text})
+		}
+	}
+	return a
 }
 
 func (r recorded) budgets() (names []string) {

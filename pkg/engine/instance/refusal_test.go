@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/question"
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
 
@@ -47,6 +48,8 @@ states:
 const byTokens = `{workflow: w, version: 1, initial: a, policy: {budget_tokens: 9}, states: {a: {owner: clerk, next: [z], decide: [{to: z}]}, z: {final: true}}}`
 
 func TestARefusalSaysWhyAndWhatWouldBeTaken(t *testing.T) {
+	which := do(instance.Ask{Token: 1, Text: "Which?", Form: question.Wanted{Within: time.Hour,
+		Form: question.Form{Kind: question.Choice, Options: []string{"tabs", "spaces"}, Default: "spaces"}}})
 	success := instance.Result{Status: instance.Success, ConfidenceScore: 1}
 	with := func(change func(*instance.Result)) instance.Result {
 		r := success
@@ -180,8 +183,22 @@ func TestARefusalSaysWhyAndWhatWouldBeTaken(t *testing.T) {
 		{name: "an answer nobody asked for", given: []step{opened()}, when: do(instance.Answer{Number: 1, Text: "Yes"}),
 			code: instance.CodeInvalid, what: "question 1 is not open"},
 		{name: "a second answer", given: []step{opened(), claim("p1"), do(instance.Ask{Token: 1, Text: "A?"}),
-			do(instance.Ask{Token: 1, Text: "B?"}), do(instance.Answer{Number: 1, Text: "Yes"})}, when: do(instance.Answer{Number: 1, Text: "No"}),
-			code: instance.CodeInvalid, what: "question 1 is not open", allowed: []string{"2"}},
+			do(instance.Answer{Number: 1, Text: "Yes"}), do(instance.Release{Token: 1}), claim("p1"), do(instance.Ask{Token: 2, Text: "B?"})},
+			when: do(instance.Answer{Number: 1, Text: "No"}), code: instance.CodeInvalid,
+			what: "question 1 is answered, and an agent works with the answer already; a note reaches the next one", allowed: []string{"2"}},
+		{name: "an answer that is no option", given: []step{opened(), claim("p1"), which}, when: do(instance.Answer{Number: 1, Text: "z"}),
+			code: instance.CodeInvalid, what: `question 1: no answer in the form of the question: "z"; permitted: a) tabs, b) spaces`,
+			allowed: []string{"a) tabs", "b) spaces"}},
+		{name: "two answers, one of them wrong", given: []step{opened(), claim("p1"), which},
+			when: do(instance.Answer{Number: 1, Text: "a", More: []instance.QuestionAnswer{{Question: 2, Text: "b"}}}),
+			code: instance.CodeInvalid, what: "question 2 is not open", allowed: []string{"1"}},
+		{name: "a choice of one", given: []step{opened(), claim("p1")},
+			when: do(instance.Ask{Token: 1, Text: "Which?", Form: question.Wanted{Form: question.Form{Kind: question.Choice, Options: []string{"this"}}}}),
+			code: instance.CodeInvalid, what: "the question has no form that people can answer: a choice has 2 to 20 options, and this one 1"},
+		{name: "a default before its time", given: []step{opened(), claim("p1"), which}, when: do(instance.TakeDefaults{}),
+			code: instance.CodeEarly, what: "the next default is taken at 2026-01-02T10:00:00Z"},
+		{name: "a default that nobody set", given: []step{opened()}, when: do(instance.TakeDefaults{}),
+			code: instance.CodeStale, what: "no default is to be taken"},
 		{name: "a signal without a name", given: []step{opened()}, when: do(instance.Signal{}),
 			code: instance.CodeInvalid, what: "a signal needs a name"},
 		{name: "an override to no state", given: []step{opened()}, when: do(instance.Override{To: "limbo", Reason: "why not"}),

@@ -89,16 +89,13 @@ func (a Report) decide(d *decision) error {
 		return nil
 	}
 	if inquired {
-		d.record(Answered{inquiry.Number, a.Result.Summary, claim.Role})
+		d.record(Answered{Number: inquiry.Number, Text: a.Result.Summary, By: claim.Role})
 	}
 	for _, q := range result.Questions {
-		d.record(Asked{Number: len(d.in.Questions) + 1, From: claim.Role, Text: q})
+		form, _ := result.Forms[q].Clean() // checkResult has refused those that are not
+		d.askPeople(claim.Role, q, form)
 	}
-	for _, ans := range result.Answers {
-		if slices.ContainsFunc(d.in.OpenQuestions(), func(q Question) bool { return q.Number == ans.Question }) {
-			d.record(Answered{ans.Question, ans.Text, ans.By})
-		}
-	}
+	d.takeAnswers(result.Answers)
 	if err := d.setVars(result.Data); err != nil {
 		return err
 	}
@@ -182,6 +179,11 @@ func (d *decision) checkResult(r Result) error {
 		return d.refuse(CodeInvalid, nil, "a question needs a text")
 	case !r.Spend.valid():
 		return d.refuse(CodeInvalid, nil, "a cost is a number that is not below zero")
+	}
+	for _, text := range slices.Sorted(maps.Keys(r.Forms)) {
+		if _, err := r.Forms[text].Clean(); err != nil {
+			return d.refuse(CodeInvalid, nil, "%q: %v", text, err)
+		}
 	}
 	return d.checkSections(r.Sections)
 }

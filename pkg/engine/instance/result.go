@@ -3,6 +3,7 @@ package instance
 import (
 	"math"
 
+	"github.com/signalbox/signalbox/pkg/engine/question"
 	"github.com/signalbox/signalbox/pkg/engine/verdict"
 )
 
@@ -42,6 +43,9 @@ type Result struct {
 	// Unjudged means that the brain failed: the runtime's checks count, no rule is asked,
 	// and people get the summary. The runtime sets it.
 	Unjudged bool `json:"unjudged,omitempty"`
+	// Forms are the forms of the answers to Questions, by the question's text. A question
+	// without one permits any words.
+	Forms map[string]question.Wanted `json:"forms,omitempty"`
 }
 
 // QuestionAnswer answers one numbered question.

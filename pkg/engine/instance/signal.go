@@ -1,6 +1,10 @@
 package instance
 
-import "github.com/signalbox/signalbox/pkg/engine/workflow"
+import (
+	"cmp"
+
+	"github.com/signalbox/signalbox/pkg/engine/workflow"
+)
 
 // Signal is a named event from outside.
 type Signal struct {
@@ -92,6 +96,11 @@ func (d *decision) withSignal(name string, data map[string]string) *workflow.Fac
 // react executes the state's first rule for the signal whose guard holds. Without
 // one it runs the always rules, which may read what the signal brought.
 func (d *decision) react(name string, data map[string]string) error {
+	return d.reactFor("", name, data)
+}
+
+// reactFor is react with another reason for the move, unless it is empty.
+func (d *decision) reactFor(reason, name string, data map[string]string) error {
 	state, _ := d.def.State(d.in.State)
 	rules := state.On[name]
 	if len(rules) == 0 {
@@ -112,6 +121,7 @@ func (d *decision) react(name string, data map[string]string) error {
 		if reservedSignal(name) {
 			rule.Name = name
 		}
+		rule.Reason = cmp.Or(reason, rule.Reason)
 		return d.execute(facts, rule)
 	}
 	return d.runAlways(false)

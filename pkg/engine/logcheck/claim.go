@@ -14,6 +14,7 @@ func (t *instanceChecker) newestClaim() *Interval { return t.claims[len(t.claims
 func (t *instanceChecker) claimLive() bool { return t.claimHeld && t.now.Before(t.newestClaim().To) }
 
 func (t *instanceChecker) claimed(e instance.Claimed) {
+	defer t.discussion.use()
 	switch inquiry, open := t.discussion.openInquiry(); {
 	case open && e.Role != inquiry.to:
 		t.report(Asking, "%s claims as %s, and question %d is put to %q", e.Agent, e.Role, inquiry.number, inquiry.to)

@@ -16,11 +16,25 @@ type question struct {
 	number int
 	to     string // a role; empty: people
 	open   bool
+	used   bool // an agent works with the answer of people
 }
 
 type escalation struct {
 	human bool // it holds the instance while it is open
 	open  bool
+}
+
+// answerable reports whether the question can be answered, or an answer of people be changed.
+func (q question) answerable() bool { return q.open || q.to == "" && !q.used }
+
+// use marks the answers of people as used by the agent that claims, unless one is missing.
+func (k *discussion) use() {
+	if slices.ContainsFunc(k.questions, func(q question) bool { return q.open && q.to == "" }) {
+		return
+	}
+	for i, q := range k.questions {
+		k.questions[i].used = q.to == ""
+	}
 }
 
 // openInquiry returns the newest open question to a role, which works next.
@@ -53,11 +67,11 @@ func (t *instanceChecker) asked(e instance.Asked) {
 	if e.To != "" && t.table != nil && !slices.Contains(t.table.Roles(), e.To) {
 		t.report(Asking, "question %d is put to %q, which is no role of %s", e.Number, e.To, t.workflow)
 	}
-	t.discussion.questions = append(t.discussion.questions, question{len(t.discussion.questions) + 1, e.To, true})
+	t.discussion.questions = append(t.discussion.questions, question{len(t.discussion.questions) + 1, e.To, true, false})
 }
 
 func (t *instanceChecker) answered(e instance.Answered) {
-	if e.Number < 1 || e.Number > len(t.discussion.questions) || !t.discussion.questions[e.Number-1].open {
+	if e.Number < 1 || e.Number > len(t.discussion.questions) || !t.discussion.questions[e.Number-1].answerable() {
 		t.report(Asking, "question %d is answered, and is not open", e.Number)
 		return
 	}

@@ -94,7 +94,7 @@ func TestASnapshotThatIsOfNoUseIsIgnored(t *testing.T) {
 		"the log is another": func(p *enginetest.History, _ *enginetest.Snapshots) { *p = *other(t) },
 		"the log is shorter": func(p *enginetest.History, _ *enginetest.Snapshots) { p.Store = memory.New() },
 		"it is of a build before this": func(_ *enginetest.History, s *enginetest.Snapshots) {
-			reseal(t, s, func(p []byte) []byte { return bytes.Replace(p, []byte{8, 5}, []byte{8, 4}, 1) })
+			reseal(t, s, func(p []byte) []byte { return bytes.Replace(p, []byte{8, 6}, []byte{8, 5}, 1) })
 		},
 		"it is of another log's name": func(_ *enginetest.History, s *enginetest.Snapshots) {
 			reseal(t, s, func(p []byte) []byte { return bytes.Replace(p, []byte("log"), []byte("gol"), 1) })

@@ -145,7 +145,7 @@ func (k *Keeper) followOwn(ctx context.Context) error {
 func (k *Keeper) forgetFired() []string {
 	ids := k.fired.Take()
 	for _, id := range ids {
-		for _, kind := range []Kind{Deadline, Wake} {
+		for _, kind := range kinds() {
 			delete(k.known, timerKey{id, kind})
 		}
 	}
@@ -183,7 +183,7 @@ func (k *Keeper) update(ctx context.Context, ids []string) error {
 			continue
 		}
 		want := k.timersOf(ctx, in)
-		for _, kind := range []Kind{Deadline, Wake} {
+		for _, kind := range kinds() {
 			h, holds := k.known[timerKey{id, kind}]
 			i := slices.IndexFunc(want, func(t Timer) bool { return t.Kind == kind })
 			switch {

@@ -3,6 +3,7 @@ package timer
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -66,7 +67,7 @@ func decode(subj string, data []byte) (Timer, error) {
 		return Timer{}, fmt.Errorf("timer %s: %w", subj, err)
 	}
 	t := Timer{s.Instance, Kind(s.Kind), b.Due, b.Entered, b.Level, b.Seq}
-	if t.Kind != Deadline && t.Kind != Wake {
+	if !slices.Contains(kinds(), t.Kind) {
 		return t, fmt.Errorf("timer %s: %q is no kind of timer", subj, t.Kind)
 	}
 	return t, nil

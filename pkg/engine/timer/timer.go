@@ -26,7 +26,12 @@ const (
 	Deadline Kind = "deadline"
 	// Wake is the end of a park.
 	Wake Kind = "wake"
+	// Default is the moment at which the next default of a question is taken.
+	Default Kind = "default"
 )
+
+// kinds lists them.
+func kinds() []Kind { return []Kind{Deadline, Wake, Default} }
 
 // Timer is one moment of one stay of an instance in a state.
 type Timer struct {
@@ -67,6 +72,9 @@ func Of(def *workflow.Definition, in instance.Instance) []Timer {
 	if p := in.Parked; p != nil && !p.Until.IsZero() && !in.Paused && in.Worker() != "" {
 		all = append(all, Timer{in.ID, Wake, p.Until, in.Entered, "", in.Seq})
 	}
+	if due, ok := in.DefaultDue(); ok {
+		all = append(all, Timer{in.ID, Default, due, in.Entered, "", in.Seq})
+	}
 	return all
 }
 
@@ -74,8 +82,10 @@ func Of(def *workflow.Definition, in instance.Instance) []Timer {
 // state before and after. Most commits do not: a claim, a heartbeat, a move between
 // states without timeouts.
 func Affects(before, after instance.Instance) bool {
+	was, _ := before.DefaultDue()
+	is, _ := after.DefaultDue()
 	switch {
-	case before.Parked != nil || after.Parked != nil:
+	case before.Parked != nil || after.Parked != nil || !was.Equal(is) || !is.IsZero() && before.Closed != after.Closed:
 		return true
 	case before.Timeout == 0 && after.Timeout == 0:
 		return false
@@ -95,6 +105,9 @@ func (t Timer) Command() instance.Command {
 	case Wake:
 		cmd.ID = fmt.Sprintf("wake-%d-%d", t.Entered, t.Due.UnixNano())
 		cmd.Do = instance.Wake{Until: t.Due}
+	case Default:
+		cmd.ID = fmt.Sprintf("default-%d", t.Due.UnixNano())
+		cmd.Do = instance.TakeDefaults{}
 	}
 	return cmd
 }
@@ -104,5 +117,5 @@ const Actor = "orchestrator"
 
 // same reports whether two timers are of the same moment of the same stay.
 func (t Timer) same(o Timer) bool {
-	return t.Kind == o.Kind && t.Entered == o.Entered && t.Level == o.Level && t.Due.Equal(o.Due)
+	return t.Kind == o.Kind && (t.Entered == o.Entered || t.Kind == Default) && t.Level == o.Level && t.Due.Equal(o.Due)
 }

@@ -34,7 +34,7 @@ func Action(c *pb.Command, role string) (string, instance.Action) {
 	case *pb.Command_Fail:
 		return subject.Fail, instance.Fail{Token: uint64(a.Fail.GetToken()), Reason: a.Fail.GetReason(), Until: toTime(a.Fail.GetUntil())}
 	case *pb.Command_Ask:
-		return subject.Ask, instance.Ask{Token: uint64(a.Ask.GetToken()), Text: a.Ask.GetText()}
+		return subject.Ask, instance.Ask{Token: uint64(a.Ask.GetToken()), Text: a.Ask.GetText(), Form: toWanted(a.Ask.GetForm())}
 	case *pb.Command_Inquire:
 		return subject.Inquire, instance.Inquire{Token: uint64(a.Inquire.GetToken()), Questions: each(a.Inquire.GetQuestions(), toInquiry),
 			Head: a.Inquire.GetHead(), Bundle: a.Inquire.GetBundle(), Sections: a.Inquire.GetSections()}
@@ -50,7 +50,8 @@ func Action(c *pb.Command, role string) (string, instance.Action) {
 		return subject.Signal, instance.Signal{Name: a.Signal.GetName(), Ref: a.Signal.GetRef(), Data: a.Signal.GetData(),
 			Evidence: each(a.Signal.GetEvidence(), toEvidence)}
 	case *pb.Command_Answer:
-		return subject.Answer, instance.Answer{Number: int(a.Answer.GetNumber()), Text: a.Answer.GetText()}
+		return subject.Answer, instance.Answer{Number: int(a.Answer.GetNumber()), Text: a.Answer.GetText(),
+			More: each(a.Answer.GetAnswers(), toAnswer)}
 	case *pb.Command_Override:
 		return subject.Override, instance.Override{To: a.Override.GetTo(), Reason: a.Override.GetReason()}
 	case *pb.Command_Budget:

@@ -5,9 +5,11 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/question"
 	"github.com/signalbox/signalbox/pkg/engine/subject"
 	"github.com/signalbox/signalbox/pkg/engine/wire"
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
@@ -42,10 +44,12 @@ func TestEveryCommandIsRead(t *testing.T) {
 			subject.Fail, instance.Fail{Token: 3, Reason: "disk", Until: noon}},
 		{&pb.Command{Action: &pb.Command_Signal{Signal: &pb.Signal{Name: "commented", Ref: "e1", Data: map[string]string{"body": "hm"}, Evidence: pbResult.Evidence}}},
 			subject.Signal, instance.Signal{Name: "commented", Ref: "e1", Data: map[string]string{"body": "hm"}, Evidence: result.Evidence}},
-		{&pb.Command{Action: &pb.Command_Ask{Ask: &pb.Ask{Token: 3, Text: "Why?"}}},
-			subject.Ask, instance.Ask{Token: 3, Text: "Why?"}},
-		{&pb.Command{Action: &pb.Command_Answer{Answer: &pb.Reply{Number: 2, Text: "So"}}},
-			subject.Answer, instance.Answer{Number: 2, Text: "So"}},
+		{&pb.Command{Action: &pb.Command_Ask{Ask: &pb.Ask{Token: 3, Text: "Why?", Form: &pb.WantedForm{Within: durationpb.New(time.Hour),
+			Form: &pb.QuestionForm{Kind: "choice", Options: []string{"x", "y"}, Default: "y", Reason: "It differs."}}}}},
+			subject.Ask, instance.Ask{Token: 3, Text: "Why?", Form: question.Wanted{Within: time.Hour,
+				Form: question.Form{Kind: question.Choice, Options: []string{"x", "y"}, Default: "y", Reason: "It differs."}}}},
+		{&pb.Command{Action: &pb.Command_Answer{Answer: &pb.Reply{Number: 2, Text: "So", Answers: []*pb.Answer{{Question: 3, Text: "a", By: "ann"}}}}},
+			subject.Answer, instance.Answer{Number: 2, Text: "So", More: []instance.QuestionAnswer{{Question: 3, Text: "a", By: "ann"}}}},
 		{&pb.Command{Action: &pb.Command_Note{Note: &pb.Note{Kind: "learning", Text: "hm",
 			Learning: &pb.Learning{Path: "pkg", Instance: "a/1", Trusted: true, Ids: []string{"1f"}}}}},
 			subject.Note, instance.Note{Kind: "learning", Text: "hm", Learning: &instance.Learning{Path: "pkg", Instance: "a/1", Trusted: true, IDs: []string{"1f"}}}},

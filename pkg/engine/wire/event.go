@@ -50,9 +50,10 @@ func event(e instance.Event) *pb.Event {
 		return &pb.Event{Event: &pb.Event_Signalled{Signalled: &pb.Signalled{
 			Name: e.Name, Actor: e.Actor, Ref: e.Ref, Data: e.Data, Evidence: each(e.Evidence, evidence)}}}
 	case instance.Asked:
-		return &pb.Event{Event: &pb.Event_Asked{Asked: &pb.Asked{Number: i32(e.Number), From: e.From, Text: e.Text, To: e.To, RunOnly: e.RunOnly}}}
+		return &pb.Event{Event: &pb.Event_Asked{Asked: &pb.Asked{Number: i32(e.Number), From: e.From, Text: e.Text, To: e.To, RunOnly: e.RunOnly,
+			Form: form(e.Form), Deadline: stamp(e.Deadline)}}}
 	case instance.Answered:
-		return &pb.Event{Event: &pb.Event_Answered{Answered: &pb.Answered{Number: i32(e.Number), Text: e.Text, By: e.By}}}
+		return &pb.Event{Event: &pb.Event_Answered{Answered: &pb.Answered{Number: i32(e.Number), Text: e.Text, By: e.By, ByDefault: e.ByDefault}}}
 	case instance.Noted:
 		return &pb.Event{Event: &pb.Event_Noted{Noted: &pb.Noted{Author: e.Author, Kind: e.Kind, Text: e.Text, Learning: learningOf(e.Learning)}}}
 	case instance.Spent:
@@ -152,10 +153,11 @@ func toEvent(p *pb.Event) instance.Event {
 			Evidence: ToEvidence(e.GetEvidence())}
 	case *pb.Event_Asked:
 		e := p.Asked
-		return instance.Asked{Number: int(e.GetNumber()), From: e.GetFrom(), Text: e.GetText(), To: e.GetTo(), RunOnly: e.GetRunOnly()}
+		return instance.Asked{Number: int(e.GetNumber()), From: e.GetFrom(), Text: e.GetText(), To: e.GetTo(), RunOnly: e.GetRunOnly(),
+			Form: toForm(e.GetForm()), Deadline: toTime(e.GetDeadline())}
 	case *pb.Event_Answered:
 		e := p.Answered
-		return instance.Answered{Number: int(e.GetNumber()), Text: e.GetText(), By: e.GetBy()}
+		return instance.Answered{Number: int(e.GetNumber()), Text: e.GetText(), By: e.GetBy(), ByDefault: e.GetByDefault()}
 	case *pb.Event_Noted:
 		e := p.Noted
 		return instance.Noted{Author: e.GetAuthor(), Kind: e.GetKind(), Text: e.GetText(), Learning: toLearning(e.GetLearning())}

@@ -148,13 +148,15 @@ func Summary(in instance.Instance) *pb.Summary {
 // Question encodes a question.
 func Question(q instance.Question) *pb.Question {
 	return &pb.Question{Number: i32(q.Number), From: q.From, Text: q.Text, AskedAt: stamp(q.AskedAt), Answered: q.Answered,
-		Answer: q.Answer, By: q.By, To: q.To, Withdrawn: q.Withdrawn, RunOnly: q.RunOnly}
+		Answer: q.Answer, By: q.By, To: q.To, Withdrawn: q.Withdrawn, RunOnly: q.RunOnly,
+		Form: form(q.Form), Deadline: stamp(q.Deadline), ByDefault: q.ByDefault, Used: q.Used}
 }
 
 // ToQuestion decodes a question.
 func ToQuestion(p *pb.Question) instance.Question {
 	return instance.Question{Number: int(p.GetNumber()), From: p.GetFrom(), Text: p.GetText(), AskedAt: toTime(p.GetAskedAt()),
-		Answered: p.GetAnswered(), Answer: p.GetAnswer(), By: p.GetBy(), To: p.GetTo(), Withdrawn: p.GetWithdrawn(), RunOnly: p.GetRunOnly()}
+		Answered: p.GetAnswered(), Answer: p.GetAnswer(), By: p.GetBy(), To: p.GetTo(), Withdrawn: p.GetWithdrawn(), RunOnly: p.GetRunOnly(),
+		Form: toForm(p.GetForm()), Deadline: toTime(p.GetDeadline()), ByDefault: p.GetByDefault(), Used: p.GetUsed()}
 }
 
 // ToNote decodes a note.

@@ -12,6 +12,7 @@ func Result(r instance.Result) *pb.Result {
 		Summary: r.Summary, Questions: r.Questions, Answers: each(r.Answers, answer), Head: r.Head, Base: r.Base,
 		Bundle: r.Bundle, Evidence: each(r.Evidence, evidence), FailureSignature: r.FailureSignature, Data: r.Data,
 		Artifacts: each(r.Artifacts, artifact), Spend: spend(r.Spend), Sections: r.Sections, Unjudged: r.Unjudged,
+		Forms: eachIn(r.Forms, wanted),
 	}
 }
 
@@ -23,6 +24,7 @@ func ToResult(p *pb.Result) instance.Result {
 		Head: p.GetHead(), Base: p.GetBase(), Bundle: p.GetBundle(), Evidence: each(p.GetEvidence(), toEvidence),
 		FailureSignature: p.GetFailureSignature(), Data: p.GetData(), Artifacts: each(p.GetArtifacts(), toArtifact),
 		Spend: toSpend(p.GetSpend()), Sections: p.GetSections(), Unjudged: p.GetUnjudged(),
+		Forms: eachIn(p.GetForms(), toWanted),
 	}
 }
 

@@ -12,7 +12,7 @@ var core = []string{
 	"pkg/agent/repoconfig", "pkg/agent/triage",
 	"pkg/base/lazyregexp", "pkg/base/markdown", "pkg/base/sanitize",
 	"pkg/document/pipeline", "pkg/document/plan", "pkg/document/prd", "pkg/document/task",
-	"pkg/engine/allowance", "pkg/engine/instance", "pkg/engine/learning", "pkg/engine/series", "pkg/engine/standing", "pkg/engine/tally", "pkg/engine/verdict", "pkg/engine/work", "pkg/engine/workflow", "pkg/engine/yamlfile",
+	"pkg/engine/allowance", "pkg/engine/instance", "pkg/engine/learning", "pkg/engine/question", "pkg/engine/series", "pkg/engine/standing", "pkg/engine/tally", "pkg/engine/verdict", "pkg/engine/work", "pkg/engine/workflow", "pkg/engine/yamlfile",
 	"pkg/forge/command", "pkg/forge/merge",
 }
 

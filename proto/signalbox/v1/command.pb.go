@@ -1060,9 +1060,11 @@ func (x *Signal) GetEvidence() []*Evidence {
 
 // Ask puts a question to people, under the claim.
 type Ask struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Token         uint32                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
-	Text          string                 `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Token uint32                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
+	Text  string                 `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	// Of the answer; absent: any words.
+	Form          *WantedForm `protobuf:"bytes,3,opt,name=form,proto3" json:"form,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1109,6 +1111,13 @@ func (x *Ask) GetText() string {
 		return x.Text
 	}
 	return ""
+}
+
+func (x *Ask) GetForm() *WantedForm {
+	if x != nil {
+		return x.Form
+	}
+	return nil
 }
 
 // Inquire puts questions to other roles, under the claim, which ends: the
@@ -1618,11 +1627,14 @@ func (x *Migrate) GetDefinition() string {
 	return ""
 }
 
-// Reply answers an open question to people.
+// Reply answers open questions to people, or changes answers that no agent works with yet. All are
+// taken, or none.
 type Reply struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Number        int32                  `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
-	Text          string                 `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Number int32                  `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
+	Text   string                 `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	// Further ones.
+	Answers       []*Answer `protobuf:"bytes,3,rep,name=answers,proto3" json:"answers,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1669,6 +1681,13 @@ func (x *Reply) GetText() string {
 		return x.Text
 	}
 	return ""
+}
+
+func (x *Reply) GetAnswers() []*Answer {
+	if x != nil {
+		return x.Answers
+	}
+	return nil
 }
 
 // Note keeps a remark.
@@ -2649,10 +2668,11 @@ const file_signalbox_v1_command_proto_rawDesc = "" +
 	"\bevidence\x18\x04 \x03(\v2\x16.signalbox.v1.EvidenceR\bevidence\x1a7\n" +
 	"\tDataEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"/\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"]\n" +
 	"\x03Ask\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\rR\x05token\x12\x12\n" +
-	"\x04text\x18\x02 \x01(\tR\x04text\"\xfe\x01\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\x12,\n" +
+	"\x04form\x18\x03 \x01(\v2\x18.signalbox.v1.WantedFormR\x04form\"\xfe\x01\n" +
 	"\aInquire\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\rR\x05token\x123\n" +
 	"\tquestions\x18\x02 \x03(\v2\x15.signalbox.v1.InquiryR\tquestions\x12\x12\n" +
@@ -2693,10 +2713,11 @@ const file_signalbox_v1_command_proto_rawDesc = "" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x1e\n" +
 	"\n" +
 	"definition\x18\x02 \x01(\tR\n" +
-	"definition\"3\n" +
+	"definition\"c\n" +
 	"\x05Reply\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x05R\x06number\x12\x12\n" +
-	"\x04text\x18\x02 \x01(\tR\x04text\"b\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\x12.\n" +
+	"\aanswers\x18\x03 \x03(\v2\x14.signalbox.v1.AnswerR\aanswers\"b\n" +
 	"\x04Note\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\x122\n" +
@@ -2816,11 +2837,13 @@ var file_signalbox_v1_command_proto_goTypes = []any{
 	(*Artifact)(nil),              // 40: signalbox.v1.Artifact
 	(*timestamppb.Timestamp)(nil), // 41: google.protobuf.Timestamp
 	(*Evidence)(nil),              // 42: signalbox.v1.Evidence
-	(*Learning)(nil),              // 43: signalbox.v1.Learning
-	(*Spend)(nil),                 // 44: signalbox.v1.Spend
-	(*Instance)(nil),              // 45: signalbox.v1.Instance
-	(*durationpb.Duration)(nil),   // 46: google.protobuf.Duration
-	(*Question)(nil),              // 47: signalbox.v1.Question
+	(*WantedForm)(nil),            // 43: signalbox.v1.WantedForm
+	(*Answer)(nil),                // 44: signalbox.v1.Answer
+	(*Learning)(nil),              // 45: signalbox.v1.Learning
+	(*Spend)(nil),                 // 46: signalbox.v1.Spend
+	(*Instance)(nil),              // 47: signalbox.v1.Instance
+	(*durationpb.Duration)(nil),   // 48: google.protobuf.Duration
+	(*Question)(nil),              // 49: signalbox.v1.Question
 }
 var file_signalbox_v1_command_proto_depIdxs = []int32{
 	1,  // 0: signalbox.v1.Command.open:type_name -> signalbox.v1.Open
@@ -2857,26 +2880,28 @@ var file_signalbox_v1_command_proto_depIdxs = []int32{
 	41, // 31: signalbox.v1.Fail.until:type_name -> google.protobuf.Timestamp
 	34, // 32: signalbox.v1.Signal.data:type_name -> signalbox.v1.Signal.DataEntry
 	42, // 33: signalbox.v1.Signal.evidence:type_name -> signalbox.v1.Evidence
-	10, // 34: signalbox.v1.Inquire.questions:type_name -> signalbox.v1.Inquiry
-	35, // 35: signalbox.v1.Inquire.sections:type_name -> signalbox.v1.Inquire.SectionsEntry
-	36, // 36: signalbox.v1.Escalate.sections:type_name -> signalbox.v1.Escalate.SectionsEntry
-	40, // 37: signalbox.v1.Escalate.artifacts:type_name -> signalbox.v1.Artifact
-	41, // 38: signalbox.v1.Wake.until:type_name -> google.protobuf.Timestamp
-	43, // 39: signalbox.v1.Note.learning:type_name -> signalbox.v1.Learning
-	44, // 40: signalbox.v1.Charge.spend:type_name -> signalbox.v1.Spend
-	41, // 41: signalbox.v1.CommandReply.lease:type_name -> google.protobuf.Timestamp
-	45, // 42: signalbox.v1.CommandReply.instance:type_name -> signalbox.v1.Instance
-	29, // 43: signalbox.v1.CommandReply.task:type_name -> signalbox.v1.Task
-	31, // 44: signalbox.v1.CommandReply.refusal:type_name -> signalbox.v1.Refusal
-	46, // 45: signalbox.v1.CommandReply.lease_left:type_name -> google.protobuf.Duration
-	37, // 46: signalbox.v1.Task.policy:type_name -> signalbox.v1.Task.PolicyEntry
-	47, // 47: signalbox.v1.Task.question:type_name -> signalbox.v1.Question
-	30, // 48: signalbox.v1.Task.work:type_name -> signalbox.v1.Work
-	49, // [49:49] is the sub-list for method output_type
-	49, // [49:49] is the sub-list for method input_type
-	49, // [49:49] is the sub-list for extension type_name
-	49, // [49:49] is the sub-list for extension extendee
-	0,  // [0:49] is the sub-list for field type_name
+	43, // 34: signalbox.v1.Ask.form:type_name -> signalbox.v1.WantedForm
+	10, // 35: signalbox.v1.Inquire.questions:type_name -> signalbox.v1.Inquiry
+	35, // 36: signalbox.v1.Inquire.sections:type_name -> signalbox.v1.Inquire.SectionsEntry
+	36, // 37: signalbox.v1.Escalate.sections:type_name -> signalbox.v1.Escalate.SectionsEntry
+	40, // 38: signalbox.v1.Escalate.artifacts:type_name -> signalbox.v1.Artifact
+	41, // 39: signalbox.v1.Wake.until:type_name -> google.protobuf.Timestamp
+	44, // 40: signalbox.v1.Reply.answers:type_name -> signalbox.v1.Answer
+	45, // 41: signalbox.v1.Note.learning:type_name -> signalbox.v1.Learning
+	46, // 42: signalbox.v1.Charge.spend:type_name -> signalbox.v1.Spend
+	41, // 43: signalbox.v1.CommandReply.lease:type_name -> google.protobuf.Timestamp
+	47, // 44: signalbox.v1.CommandReply.instance:type_name -> signalbox.v1.Instance
+	29, // 45: signalbox.v1.CommandReply.task:type_name -> signalbox.v1.Task
+	31, // 46: signalbox.v1.CommandReply.refusal:type_name -> signalbox.v1.Refusal
+	48, // 47: signalbox.v1.CommandReply.lease_left:type_name -> google.protobuf.Duration
+	37, // 48: signalbox.v1.Task.policy:type_name -> signalbox.v1.Task.PolicyEntry
+	49, // 49: signalbox.v1.Task.question:type_name -> signalbox.v1.Question
+	30, // 50: signalbox.v1.Task.work:type_name -> signalbox.v1.Work
+	51, // [51:51] is the sub-list for method output_type
+	51, // [51:51] is the sub-list for method input_type
+	51, // [51:51] is the sub-list for extension type_name
+	51, // [51:51] is the sub-list for extension extendee
+	0,  // [0:51] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_command_proto_init() }

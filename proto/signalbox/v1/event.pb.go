@@ -1688,7 +1688,11 @@ type Asked struct {
 	Text   string                 `protobuf:"bytes,3,opt,name=text,proto3" json:"text,omitempty"`
 	To     string                 `protobuf:"bytes,4,opt,name=to,proto3" json:"to,omitempty"`
 	// Nothing is asked for but what the work runs, on the code as it is.
-	RunOnly       bool `protobuf:"varint,5,opt,name=run_only,json=runOnly,proto3" json:"run_only,omitempty"`
+	RunOnly bool `protobuf:"varint,5,opt,name=run_only,json=runOnly,proto3" json:"run_only,omitempty"`
+	// Of the answer; absent: any words.
+	Form *QuestionForm `protobuf:"bytes,6,opt,name=form,proto3" json:"form,omitempty"`
+	// When the default of the form is taken.
+	Deadline      *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=deadline,proto3" json:"deadline,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1758,12 +1762,28 @@ func (x *Asked) GetRunOnly() bool {
 	return false
 }
 
-// Answered answers one.
+func (x *Asked) GetForm() *QuestionForm {
+	if x != nil {
+		return x.Form
+	}
+	return nil
+}
+
+func (x *Asked) GetDeadline() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Deadline
+	}
+	return nil
+}
+
+// Answered answers one, or changes its answer.
 type Answered struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Number        int32                  `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
-	Text          string                 `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
-	By            string                 `protobuf:"bytes,3,opt,name=by,proto3" json:"by,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Number int32                  `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
+	Text   string                 `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	By     string                 `protobuf:"bytes,3,opt,name=by,proto3" json:"by,omitempty"`
+	// Nobody answered before the deadline: it is the default of the form.
+	ByDefault     bool `protobuf:"varint,4,opt,name=by_default,json=byDefault,proto3" json:"by_default,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1817,6 +1837,13 @@ func (x *Answered) GetBy() string {
 		return x.By
 	}
 	return ""
+}
+
+func (x *Answered) GetByDefault() bool {
+	if x != nil {
+		return x.ByDefault
+	}
+	return false
 }
 
 // Noted keeps a remark.
@@ -3050,17 +3077,21 @@ const file_signalbox_v1_event_proto_rawDesc = "" +
 	"\bevidence\x18\x05 \x03(\v2\x16.signalbox.v1.EvidenceR\bevidence\x1a7\n" +
 	"\tDataEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"r\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xda\x01\n" +
 	"\x05Asked\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x05R\x06number\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\tR\x04from\x12\x12\n" +
 	"\x04text\x18\x03 \x01(\tR\x04text\x12\x0e\n" +
 	"\x02to\x18\x04 \x01(\tR\x02to\x12\x19\n" +
-	"\brun_only\x18\x05 \x01(\bR\arunOnly\"F\n" +
+	"\brun_only\x18\x05 \x01(\bR\arunOnly\x12.\n" +
+	"\x04form\x18\x06 \x01(\v2\x1a.signalbox.v1.QuestionFormR\x04form\x126\n" +
+	"\bdeadline\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\bdeadline\"e\n" +
 	"\bAnswered\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x05R\x06number\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\x12\x0e\n" +
-	"\x02by\x18\x03 \x01(\tR\x02by\"{\n" +
+	"\x02by\x18\x03 \x01(\tR\x02by\x12\x1d\n" +
+	"\n" +
+	"by_default\x18\x04 \x01(\bR\tbyDefault\"{\n" +
 	"\x05Noted\x12\x16\n" +
 	"\x06author\x18\x01 \x01(\tR\x06author\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x12\n" +
@@ -3198,9 +3229,10 @@ var file_signalbox_v1_event_proto_goTypes = []any{
 	(*timestamppb.Timestamp)(nil), // 41: google.protobuf.Timestamp
 	(*Result)(nil),                // 42: signalbox.v1.Result
 	(*Evidence)(nil),              // 43: signalbox.v1.Evidence
-	(*Learning)(nil),              // 44: signalbox.v1.Learning
-	(*Spend)(nil),                 // 45: signalbox.v1.Spend
-	(*Artifact)(nil),              // 46: signalbox.v1.Artifact
+	(*QuestionForm)(nil),          // 44: signalbox.v1.QuestionForm
+	(*Learning)(nil),              // 45: signalbox.v1.Learning
+	(*Spend)(nil),                 // 46: signalbox.v1.Spend
+	(*Artifact)(nil),              // 47: signalbox.v1.Artifact
 }
 var file_signalbox_v1_event_proto_depIdxs = []int32{
 	1,  // 0: signalbox.v1.Commit.events:type_name -> signalbox.v1.Event
@@ -3247,19 +3279,21 @@ var file_signalbox_v1_event_proto_depIdxs = []int32{
 	39, // 41: signalbox.v1.Moved.timeout:type_name -> google.protobuf.Duration
 	35, // 42: signalbox.v1.Signalled.data:type_name -> signalbox.v1.Signalled.DataEntry
 	43, // 43: signalbox.v1.Signalled.evidence:type_name -> signalbox.v1.Evidence
-	44, // 44: signalbox.v1.Noted.learning:type_name -> signalbox.v1.Learning
-	45, // 45: signalbox.v1.Spent.spend:type_name -> signalbox.v1.Spend
-	36, // 46: signalbox.v1.Handed.sections:type_name -> signalbox.v1.Handed.SectionsEntry
-	46, // 47: signalbox.v1.Handed.artifacts:type_name -> signalbox.v1.Artifact
-	37, // 48: signalbox.v1.Remembered.vars:type_name -> signalbox.v1.Remembered.VarsEntry
-	41, // 49: signalbox.v1.ParkedUntil.until:type_name -> google.protobuf.Timestamp
-	39, // 50: signalbox.v1.TimedOut.after:type_name -> google.protobuf.Duration
-	39, // 51: signalbox.v1.Migrated.timeout:type_name -> google.protobuf.Duration
-	52, // [52:52] is the sub-list for method output_type
-	52, // [52:52] is the sub-list for method input_type
-	52, // [52:52] is the sub-list for extension type_name
-	52, // [52:52] is the sub-list for extension extendee
-	0,  // [0:52] is the sub-list for field type_name
+	44, // 44: signalbox.v1.Asked.form:type_name -> signalbox.v1.QuestionForm
+	41, // 45: signalbox.v1.Asked.deadline:type_name -> google.protobuf.Timestamp
+	45, // 46: signalbox.v1.Noted.learning:type_name -> signalbox.v1.Learning
+	46, // 47: signalbox.v1.Spent.spend:type_name -> signalbox.v1.Spend
+	36, // 48: signalbox.v1.Handed.sections:type_name -> signalbox.v1.Handed.SectionsEntry
+	47, // 49: signalbox.v1.Handed.artifacts:type_name -> signalbox.v1.Artifact
+	37, // 50: signalbox.v1.Remembered.vars:type_name -> signalbox.v1.Remembered.VarsEntry
+	41, // 51: signalbox.v1.ParkedUntil.until:type_name -> google.protobuf.Timestamp
+	39, // 52: signalbox.v1.TimedOut.after:type_name -> google.protobuf.Duration
+	39, // 53: signalbox.v1.Migrated.timeout:type_name -> google.protobuf.Duration
+	54, // [54:54] is the sub-list for method output_type
+	54, // [54:54] is the sub-list for method input_type
+	54, // [54:54] is the sub-list for extension type_name
+	54, // [54:54] is the sub-list for extension extendee
+	0,  // [0:54] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_event_proto_init() }

@@ -1221,7 +1221,15 @@ type Question struct {
 	// The instance moved on before the role it was put to answered.
 	Withdrawn bool `protobuf:"varint,9,opt,name=withdrawn,proto3" json:"withdrawn,omitempty"`
 	// Nothing is asked for but what the work runs, on the code as it is.
-	RunOnly       bool `protobuf:"varint,10,opt,name=run_only,json=runOnly,proto3" json:"run_only,omitempty"`
+	RunOnly bool `protobuf:"varint,10,opt,name=run_only,json=runOnly,proto3" json:"run_only,omitempty"`
+	// Of the answer; absent: any words.
+	Form *QuestionForm `protobuf:"bytes,11,opt,name=form,proto3" json:"form,omitempty"`
+	// Nobody answered before the deadline: the answer is the default.
+	ByDefault bool `protobuf:"varint,12,opt,name=by_default,json=byDefault,proto3" json:"by_default,omitempty"`
+	// An agent works with the answer, which cannot be changed any more.
+	Used bool `protobuf:"varint,13,opt,name=used,proto3" json:"used,omitempty"`
+	// When the default of the form is taken.
+	Deadline      *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=deadline,proto3" json:"deadline,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1324,6 +1332,34 @@ func (x *Question) GetRunOnly() bool {
 		return x.RunOnly
 	}
 	return false
+}
+
+func (x *Question) GetForm() *QuestionForm {
+	if x != nil {
+		return x.Form
+	}
+	return nil
+}
+
+func (x *Question) GetByDefault() bool {
+	if x != nil {
+		return x.ByDefault
+	}
+	return false
+}
+
+func (x *Question) GetUsed() bool {
+	if x != nil {
+		return x.Used
+	}
+	return false
+}
+
+func (x *Question) GetDeadline() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Deadline
+	}
+	return nil
 }
 
 // Remark is a note kept with the instance.
@@ -1593,7 +1629,7 @@ const file_signalbox_v1_instance_proto_rawDesc = "" +
 	"\x04role\x18\x03 \x01(\tR\x04role\"A\n" +
 	"\aFailure\x12\x1c\n" +
 	"\tsignature\x18\x01 \x01(\tR\tsignature\x12\x18\n" +
-	"\arepeats\x18\x02 \x01(\x05R\arepeats\"\x8e\x02\n" +
+	"\arepeats\x18\x02 \x01(\x05R\arepeats\"\xa9\x03\n" +
 	"\bQuestion\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x05R\x06number\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\tR\x04from\x12\x12\n" +
@@ -1605,7 +1641,12 @@ const file_signalbox_v1_instance_proto_rawDesc = "" +
 	"\x02to\x18\b \x01(\tR\x02to\x12\x1c\n" +
 	"\twithdrawn\x18\t \x01(\bR\twithdrawn\x12\x19\n" +
 	"\brun_only\x18\n" +
-	" \x01(\bR\arunOnly\"t\n" +
+	" \x01(\bR\arunOnly\x12.\n" +
+	"\x04form\x18\v \x01(\v2\x1a.signalbox.v1.QuestionFormR\x04form\x12\x1d\n" +
+	"\n" +
+	"by_default\x18\f \x01(\bR\tbyDefault\x12\x12\n" +
+	"\x04used\x18\r \x01(\bR\x04used\x126\n" +
+	"\bdeadline\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\bdeadline\"t\n" +
 	"\x06Remark\x12\x16\n" +
 	"\x06author\x18\x01 \x01(\tR\x06author\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x12\n" +
@@ -1655,6 +1696,7 @@ var file_signalbox_v1_instance_proto_goTypes = []any{
 	(*Artifact)(nil),              // 21: signalbox.v1.Artifact
 	(*Issue)(nil),                 // 22: signalbox.v1.Issue
 	(*durationpb.Duration)(nil),   // 23: google.protobuf.Duration
+	(*QuestionForm)(nil),          // 24: signalbox.v1.QuestionForm
 }
 var file_signalbox_v1_instance_proto_depIdxs = []int32{
 	17, // 0: signalbox.v1.Instance.entered_at:type_name -> google.protobuf.Timestamp
@@ -1692,12 +1734,14 @@ var file_signalbox_v1_instance_proto_depIdxs = []int32{
 	17, // 32: signalbox.v1.Claimant.at:type_name -> google.protobuf.Timestamp
 	17, // 33: signalbox.v1.Claimant.lease:type_name -> google.protobuf.Timestamp
 	17, // 34: signalbox.v1.Question.asked_at:type_name -> google.protobuf.Timestamp
-	17, // 35: signalbox.v1.Remark.at:type_name -> google.protobuf.Timestamp
-	36, // [36:36] is the sub-list for method output_type
-	36, // [36:36] is the sub-list for method input_type
-	36, // [36:36] is the sub-list for extension type_name
-	36, // [36:36] is the sub-list for extension extendee
-	0,  // [0:36] is the sub-list for field type_name
+	24, // 35: signalbox.v1.Question.form:type_name -> signalbox.v1.QuestionForm
+	17, // 36: signalbox.v1.Question.deadline:type_name -> google.protobuf.Timestamp
+	17, // 37: signalbox.v1.Remark.at:type_name -> google.protobuf.Timestamp
+	38, // [38:38] is the sub-list for method output_type
+	38, // [38:38] is the sub-list for method input_type
+	38, // [38:38] is the sub-list for extension type_name
+	38, // [38:38] is the sub-list for extension extendee
+	0,  // [0:38] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_instance_proto_init() }

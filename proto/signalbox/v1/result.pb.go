@@ -9,6 +9,7 @@ package signalboxv1
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -51,7 +52,9 @@ type Result struct {
 	Sections map[string]string `protobuf:"bytes,16,rep,name=sections,proto3" json:"sections,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// The brain failed, and nothing was judged: the evidence counts, no rule is asked, and
 	// people are. The summary says what happened.
-	Unjudged      bool `protobuf:"varint,17,opt,name=unjudged,proto3" json:"unjudged,omitempty"`
+	Unjudged bool `protobuf:"varint,17,opt,name=unjudged,proto3" json:"unjudged,omitempty"`
+	// The forms of questions, by the text of the question.
+	Forms         map[string]*WantedForm `protobuf:"bytes,18,rep,name=forms,proto3" json:"forms,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -205,6 +208,140 @@ func (x *Result) GetUnjudged() bool {
 	return false
 }
 
+func (x *Result) GetForms() map[string]*WantedForm {
+	if x != nil {
+		return x.Forms
+	}
+	return nil
+}
+
+// QuestionForm is the form of the answer to a question.
+type QuestionForm struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// choice, yes_no or number; empty: any words.
+	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	// Of a choice; the first has the letter a.
+	Options []string `protobuf:"bytes,2,rep,name=options,proto3" json:"options,omitempty"`
+	// Taken at the deadline, if there are both.
+	Default string `protobuf:"bytes,3,opt,name=default,proto3" json:"default,omitempty"`
+	// Why it is asked.
+	Reason        string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *QuestionForm) Reset() {
+	*x = QuestionForm{}
+	mi := &file_signalbox_v1_result_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *QuestionForm) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*QuestionForm) ProtoMessage() {}
+
+func (x *QuestionForm) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_result_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use QuestionForm.ProtoReflect.Descriptor instead.
+func (*QuestionForm) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *QuestionForm) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *QuestionForm) GetOptions() []string {
+	if x != nil {
+		return x.Options
+	}
+	return nil
+}
+
+func (x *QuestionForm) GetDefault() string {
+	if x != nil {
+		return x.Default
+	}
+	return ""
+}
+
+func (x *QuestionForm) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+// WantedForm is the form of a question that is to be asked.
+type WantedForm struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Form  *QuestionForm          `protobuf:"bytes,1,opt,name=form,proto3" json:"form,omitempty"`
+	// How long people have to answer; absent: for ever.
+	Within        *durationpb.Duration `protobuf:"bytes,2,opt,name=within,proto3" json:"within,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WantedForm) Reset() {
+	*x = WantedForm{}
+	mi := &file_signalbox_v1_result_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WantedForm) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WantedForm) ProtoMessage() {}
+
+func (x *WantedForm) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_result_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WantedForm.ProtoReflect.Descriptor instead.
+func (*WantedForm) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *WantedForm) GetForm() *QuestionForm {
+	if x != nil {
+		return x.Form
+	}
+	return nil
+}
+
+func (x *WantedForm) GetWithin() *durationpb.Duration {
+	if x != nil {
+		return x.Within
+	}
+	return nil
+}
+
 // Answer answers one numbered question.
 type Answer struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -217,7 +354,7 @@ type Answer struct {
 
 func (x *Answer) Reset() {
 	*x = Answer{}
-	mi := &file_signalbox_v1_result_proto_msgTypes[1]
+	mi := &file_signalbox_v1_result_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -229,7 +366,7 @@ func (x *Answer) String() string {
 func (*Answer) ProtoMessage() {}
 
 func (x *Answer) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_result_proto_msgTypes[1]
+	mi := &file_signalbox_v1_result_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -242,7 +379,7 @@ func (x *Answer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Answer.ProtoReflect.Descriptor instead.
 func (*Answer) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{1}
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Answer) GetQuestion() int32 {
@@ -297,7 +434,7 @@ type Evidence struct {
 
 func (x *Evidence) Reset() {
 	*x = Evidence{}
-	mi := &file_signalbox_v1_result_proto_msgTypes[2]
+	mi := &file_signalbox_v1_result_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -309,7 +446,7 @@ func (x *Evidence) String() string {
 func (*Evidence) ProtoMessage() {}
 
 func (x *Evidence) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_result_proto_msgTypes[2]
+	mi := &file_signalbox_v1_result_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -322,7 +459,7 @@ func (x *Evidence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Evidence.ProtoReflect.Descriptor instead.
 func (*Evidence) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{2}
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Evidence) GetName() string {
@@ -451,7 +588,7 @@ type Demo struct {
 
 func (x *Demo) Reset() {
 	*x = Demo{}
-	mi := &file_signalbox_v1_result_proto_msgTypes[3]
+	mi := &file_signalbox_v1_result_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -463,7 +600,7 @@ func (x *Demo) String() string {
 func (*Demo) ProtoMessage() {}
 
 func (x *Demo) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_result_proto_msgTypes[3]
+	mi := &file_signalbox_v1_result_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -476,7 +613,7 @@ func (x *Demo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Demo.ProtoReflect.Descriptor instead.
 func (*Demo) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{3}
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Demo) GetCommand() string {
@@ -527,7 +664,7 @@ type DemoRun struct {
 
 func (x *DemoRun) Reset() {
 	*x = DemoRun{}
-	mi := &file_signalbox_v1_result_proto_msgTypes[4]
+	mi := &file_signalbox_v1_result_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -539,7 +676,7 @@ func (x *DemoRun) String() string {
 func (*DemoRun) ProtoMessage() {}
 
 func (x *DemoRun) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_result_proto_msgTypes[4]
+	mi := &file_signalbox_v1_result_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -552,7 +689,7 @@ func (x *DemoRun) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DemoRun.ProtoReflect.Descriptor instead.
 func (*DemoRun) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{4}
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *DemoRun) GetCommit() string {
@@ -638,7 +775,7 @@ type Judgement struct {
 
 func (x *Judgement) Reset() {
 	*x = Judgement{}
-	mi := &file_signalbox_v1_result_proto_msgTypes[5]
+	mi := &file_signalbox_v1_result_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -650,7 +787,7 @@ func (x *Judgement) String() string {
 func (*Judgement) ProtoMessage() {}
 
 func (x *Judgement) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_result_proto_msgTypes[5]
+	mi := &file_signalbox_v1_result_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -663,7 +800,7 @@ func (x *Judgement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Judgement.ProtoReflect.Descriptor instead.
 func (*Judgement) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{5}
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Judgement) GetKind() string {
@@ -839,7 +976,7 @@ type TestNames struct {
 
 func (x *TestNames) Reset() {
 	*x = TestNames{}
-	mi := &file_signalbox_v1_result_proto_msgTypes[6]
+	mi := &file_signalbox_v1_result_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -851,7 +988,7 @@ func (x *TestNames) String() string {
 func (*TestNames) ProtoMessage() {}
 
 func (x *TestNames) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_result_proto_msgTypes[6]
+	mi := &file_signalbox_v1_result_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -864,7 +1001,7 @@ func (x *TestNames) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TestNames.ProtoReflect.Descriptor instead.
 func (*TestNames) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{6}
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *TestNames) GetNames() []string {
@@ -898,7 +1035,7 @@ type ShownTest struct {
 
 func (x *ShownTest) Reset() {
 	*x = ShownTest{}
-	mi := &file_signalbox_v1_result_proto_msgTypes[7]
+	mi := &file_signalbox_v1_result_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -910,7 +1047,7 @@ func (x *ShownTest) String() string {
 func (*ShownTest) ProtoMessage() {}
 
 func (x *ShownTest) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_result_proto_msgTypes[7]
+	mi := &file_signalbox_v1_result_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -923,7 +1060,7 @@ func (x *ShownTest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShownTest.ProtoReflect.Descriptor instead.
 func (*ShownTest) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{7}
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ShownTest) GetName() string {
@@ -979,7 +1116,7 @@ type Flake struct {
 
 func (x *Flake) Reset() {
 	*x = Flake{}
-	mi := &file_signalbox_v1_result_proto_msgTypes[8]
+	mi := &file_signalbox_v1_result_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -991,7 +1128,7 @@ func (x *Flake) String() string {
 func (*Flake) ProtoMessage() {}
 
 func (x *Flake) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_result_proto_msgTypes[8]
+	mi := &file_signalbox_v1_result_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1004,7 +1141,7 @@ func (x *Flake) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Flake.ProtoReflect.Descriptor instead.
 func (*Flake) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{8}
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Flake) GetName() string {
@@ -1033,7 +1170,7 @@ type TestTally struct {
 
 func (x *TestTally) Reset() {
 	*x = TestTally{}
-	mi := &file_signalbox_v1_result_proto_msgTypes[9]
+	mi := &file_signalbox_v1_result_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1045,7 +1182,7 @@ func (x *TestTally) String() string {
 func (*TestTally) ProtoMessage() {}
 
 func (x *TestTally) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_result_proto_msgTypes[9]
+	mi := &file_signalbox_v1_result_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1058,7 +1195,7 @@ func (x *TestTally) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TestTally.ProtoReflect.Descriptor instead.
 func (*TestTally) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{9}
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *TestTally) GetCommit() string {
@@ -1093,7 +1230,7 @@ type RenamedTest struct {
 
 func (x *RenamedTest) Reset() {
 	*x = RenamedTest{}
-	mi := &file_signalbox_v1_result_proto_msgTypes[10]
+	mi := &file_signalbox_v1_result_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1105,7 +1242,7 @@ func (x *RenamedTest) String() string {
 func (*RenamedTest) ProtoMessage() {}
 
 func (x *RenamedTest) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_result_proto_msgTypes[10]
+	mi := &file_signalbox_v1_result_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1118,7 +1255,7 @@ func (x *RenamedTest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenamedTest.ProtoReflect.Descriptor instead.
 func (*RenamedTest) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{10}
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *RenamedTest) GetFrom() string {
@@ -1146,7 +1283,7 @@ type AcceptedTest struct {
 
 func (x *AcceptedTest) Reset() {
 	*x = AcceptedTest{}
-	mi := &file_signalbox_v1_result_proto_msgTypes[11]
+	mi := &file_signalbox_v1_result_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1158,7 +1295,7 @@ func (x *AcceptedTest) String() string {
 func (*AcceptedTest) ProtoMessage() {}
 
 func (x *AcceptedTest) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_result_proto_msgTypes[11]
+	mi := &file_signalbox_v1_result_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1171,7 +1308,7 @@ func (x *AcceptedTest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AcceptedTest.ProtoReflect.Descriptor instead.
 func (*AcceptedTest) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{11}
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *AcceptedTest) GetName() string {
@@ -1202,7 +1339,7 @@ type BothWays struct {
 
 func (x *BothWays) Reset() {
 	*x = BothWays{}
-	mi := &file_signalbox_v1_result_proto_msgTypes[12]
+	mi := &file_signalbox_v1_result_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1214,7 +1351,7 @@ func (x *BothWays) String() string {
 func (*BothWays) ProtoMessage() {}
 
 func (x *BothWays) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_result_proto_msgTypes[12]
+	mi := &file_signalbox_v1_result_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1227,7 +1364,7 @@ func (x *BothWays) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BothWays.ProtoReflect.Descriptor instead.
 func (*BothWays) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{12}
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *BothWays) GetFiles() *TestNames {
@@ -1270,7 +1407,7 @@ type TestCount struct {
 
 func (x *TestCount) Reset() {
 	*x = TestCount{}
-	mi := &file_signalbox_v1_result_proto_msgTypes[13]
+	mi := &file_signalbox_v1_result_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1282,7 +1419,7 @@ func (x *TestCount) String() string {
 func (*TestCount) ProtoMessage() {}
 
 func (x *TestCount) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_result_proto_msgTypes[13]
+	mi := &file_signalbox_v1_result_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1295,7 +1432,7 @@ func (x *TestCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TestCount.ProtoReflect.Descriptor instead.
 func (*TestCount) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{13}
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *TestCount) GetPassed() int32 {
@@ -1333,7 +1470,7 @@ type Artifact struct {
 
 func (x *Artifact) Reset() {
 	*x = Artifact{}
-	mi := &file_signalbox_v1_result_proto_msgTypes[14]
+	mi := &file_signalbox_v1_result_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1345,7 +1482,7 @@ func (x *Artifact) String() string {
 func (*Artifact) ProtoMessage() {}
 
 func (x *Artifact) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_result_proto_msgTypes[14]
+	mi := &file_signalbox_v1_result_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1358,7 +1495,7 @@ func (x *Artifact) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Artifact.ProtoReflect.Descriptor instead.
 func (*Artifact) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{14}
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Artifact) GetName() string {
@@ -1405,7 +1542,7 @@ type Spend struct {
 
 func (x *Spend) Reset() {
 	*x = Spend{}
-	mi := &file_signalbox_v1_result_proto_msgTypes[15]
+	mi := &file_signalbox_v1_result_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1417,7 +1554,7 @@ func (x *Spend) String() string {
 func (*Spend) ProtoMessage() {}
 
 func (x *Spend) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_result_proto_msgTypes[15]
+	mi := &file_signalbox_v1_result_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1430,7 +1567,7 @@ func (x *Spend) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Spend.ProtoReflect.Descriptor instead.
 func (*Spend) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{15}
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Spend) GetTokensIn() uint32 {
@@ -1493,7 +1630,7 @@ type Issue struct {
 
 func (x *Issue) Reset() {
 	*x = Issue{}
-	mi := &file_signalbox_v1_result_proto_msgTypes[16]
+	mi := &file_signalbox_v1_result_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1505,7 +1642,7 @@ func (x *Issue) String() string {
 func (*Issue) ProtoMessage() {}
 
 func (x *Issue) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_result_proto_msgTypes[16]
+	mi := &file_signalbox_v1_result_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1518,7 +1655,7 @@ func (x *Issue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Issue.ProtoReflect.Descriptor instead.
 func (*Issue) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{16}
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Issue) GetRepo() string {
@@ -1620,7 +1757,7 @@ type Configuration struct {
 
 func (x *Configuration) Reset() {
 	*x = Configuration{}
-	mi := &file_signalbox_v1_result_proto_msgTypes[17]
+	mi := &file_signalbox_v1_result_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1632,7 +1769,7 @@ func (x *Configuration) String() string {
 func (*Configuration) ProtoMessage() {}
 
 func (x *Configuration) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_result_proto_msgTypes[17]
+	mi := &file_signalbox_v1_result_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1645,7 +1782,7 @@ func (x *Configuration) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Configuration.ProtoReflect.Descriptor instead.
 func (*Configuration) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{17}
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Configuration) GetFile() string {
@@ -1733,7 +1870,7 @@ type DayBudget struct {
 
 func (x *DayBudget) Reset() {
 	*x = DayBudget{}
-	mi := &file_signalbox_v1_result_proto_msgTypes[18]
+	mi := &file_signalbox_v1_result_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1745,7 +1882,7 @@ func (x *DayBudget) String() string {
 func (*DayBudget) ProtoMessage() {}
 
 func (x *DayBudget) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_result_proto_msgTypes[18]
+	mi := &file_signalbox_v1_result_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1758,7 +1895,7 @@ func (x *DayBudget) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DayBudget.ProtoReflect.Descriptor instead.
 func (*DayBudget) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{18}
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *DayBudget) GetRole() string {
@@ -1803,7 +1940,7 @@ type Limit struct {
 
 func (x *Limit) Reset() {
 	*x = Limit{}
-	mi := &file_signalbox_v1_result_proto_msgTypes[19]
+	mi := &file_signalbox_v1_result_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1815,7 +1952,7 @@ func (x *Limit) String() string {
 func (*Limit) ProtoMessage() {}
 
 func (x *Limit) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_result_proto_msgTypes[19]
+	mi := &file_signalbox_v1_result_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1828,7 +1965,7 @@ func (x *Limit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Limit.ProtoReflect.Descriptor instead.
 func (*Limit) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{19}
+	return file_signalbox_v1_result_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Limit) GetState() string {
@@ -1856,7 +1993,7 @@ var File_signalbox_v1_result_proto protoreflect.FileDescriptor
 
 const file_signalbox_v1_result_proto_rawDesc = "" +
 	"\n" +
-	"\x19signalbox/v1/result.proto\x12\fsignalbox.v1\"\xf2\x05\n" +
+	"\x19signalbox/v1/result.proto\x12\fsignalbox.v1\x1a\x1egoogle/protobuf/duration.proto\"\xfd\x06\n" +
 	"\x06Result\x12\x16\n" +
 	"\x06status\x18\x01 \x01(\tR\x06status\x12)\n" +
 	"\x10confidence_score\x18\x02 \x01(\x01R\x0fconfidenceScore\x12!\n" +
@@ -1875,13 +2012,27 @@ const file_signalbox_v1_result_proto_rawDesc = "" +
 	"\tartifacts\x18\x0e \x03(\v2\x16.signalbox.v1.ArtifactR\tartifacts\x12)\n" +
 	"\x05spend\x18\x0f \x01(\v2\x13.signalbox.v1.SpendR\x05spend\x12>\n" +
 	"\bsections\x18\x10 \x03(\v2\".signalbox.v1.Result.SectionsEntryR\bsections\x12\x1a\n" +
-	"\bunjudged\x18\x11 \x01(\bR\bunjudged\x1a7\n" +
+	"\bunjudged\x18\x11 \x01(\bR\bunjudged\x125\n" +
+	"\x05forms\x18\x12 \x03(\v2\x1f.signalbox.v1.Result.FormsEntryR\x05forms\x1a7\n" +
 	"\tDataEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a;\n" +
 	"\rSectionsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"H\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1aR\n" +
+	"\n" +
+	"FormsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12.\n" +
+	"\x05value\x18\x02 \x01(\v2\x18.signalbox.v1.WantedFormR\x05value:\x028\x01\"n\n" +
+	"\fQuestionForm\x12\x12\n" +
+	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x18\n" +
+	"\aoptions\x18\x02 \x03(\tR\aoptions\x12\x18\n" +
+	"\adefault\x18\x03 \x01(\tR\adefault\x12\x16\n" +
+	"\x06reason\x18\x04 \x01(\tR\x06reason\"o\n" +
+	"\n" +
+	"WantedForm\x12.\n" +
+	"\x04form\x18\x01 \x01(\v2\x1a.signalbox.v1.QuestionFormR\x04form\x121\n" +
+	"\x06within\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\x06within\"H\n" +
 	"\x06Answer\x12\x1a\n" +
 	"\bquestion\x18\x01 \x01(\x05R\bquestion\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\x12\x0e\n" +
@@ -2046,75 +2197,83 @@ func file_signalbox_v1_result_proto_rawDescGZIP() []byte {
 	return file_signalbox_v1_result_proto_rawDescData
 }
 
-var file_signalbox_v1_result_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_signalbox_v1_result_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
 var file_signalbox_v1_result_proto_goTypes = []any{
-	(*Result)(nil),        // 0: signalbox.v1.Result
-	(*Answer)(nil),        // 1: signalbox.v1.Answer
-	(*Evidence)(nil),      // 2: signalbox.v1.Evidence
-	(*Demo)(nil),          // 3: signalbox.v1.Demo
-	(*DemoRun)(nil),       // 4: signalbox.v1.DemoRun
-	(*Judgement)(nil),     // 5: signalbox.v1.Judgement
-	(*TestNames)(nil),     // 6: signalbox.v1.TestNames
-	(*ShownTest)(nil),     // 7: signalbox.v1.ShownTest
-	(*Flake)(nil),         // 8: signalbox.v1.Flake
-	(*TestTally)(nil),     // 9: signalbox.v1.TestTally
-	(*RenamedTest)(nil),   // 10: signalbox.v1.RenamedTest
-	(*AcceptedTest)(nil),  // 11: signalbox.v1.AcceptedTest
-	(*BothWays)(nil),      // 12: signalbox.v1.BothWays
-	(*TestCount)(nil),     // 13: signalbox.v1.TestCount
-	(*Artifact)(nil),      // 14: signalbox.v1.Artifact
-	(*Spend)(nil),         // 15: signalbox.v1.Spend
-	(*Issue)(nil),         // 16: signalbox.v1.Issue
-	(*Configuration)(nil), // 17: signalbox.v1.Configuration
-	(*DayBudget)(nil),     // 18: signalbox.v1.DayBudget
-	(*Limit)(nil),         // 19: signalbox.v1.Limit
-	nil,                   // 20: signalbox.v1.Result.DataEntry
-	nil,                   // 21: signalbox.v1.Result.SectionsEntry
-	nil,                   // 22: signalbox.v1.Evidence.DataEntry
-	nil,                   // 23: signalbox.v1.Configuration.PolicyEntry
-	nil,                   // 24: signalbox.v1.Configuration.LabelsEntry
+	(*Result)(nil),              // 0: signalbox.v1.Result
+	(*QuestionForm)(nil),        // 1: signalbox.v1.QuestionForm
+	(*WantedForm)(nil),          // 2: signalbox.v1.WantedForm
+	(*Answer)(nil),              // 3: signalbox.v1.Answer
+	(*Evidence)(nil),            // 4: signalbox.v1.Evidence
+	(*Demo)(nil),                // 5: signalbox.v1.Demo
+	(*DemoRun)(nil),             // 6: signalbox.v1.DemoRun
+	(*Judgement)(nil),           // 7: signalbox.v1.Judgement
+	(*TestNames)(nil),           // 8: signalbox.v1.TestNames
+	(*ShownTest)(nil),           // 9: signalbox.v1.ShownTest
+	(*Flake)(nil),               // 10: signalbox.v1.Flake
+	(*TestTally)(nil),           // 11: signalbox.v1.TestTally
+	(*RenamedTest)(nil),         // 12: signalbox.v1.RenamedTest
+	(*AcceptedTest)(nil),        // 13: signalbox.v1.AcceptedTest
+	(*BothWays)(nil),            // 14: signalbox.v1.BothWays
+	(*TestCount)(nil),           // 15: signalbox.v1.TestCount
+	(*Artifact)(nil),            // 16: signalbox.v1.Artifact
+	(*Spend)(nil),               // 17: signalbox.v1.Spend
+	(*Issue)(nil),               // 18: signalbox.v1.Issue
+	(*Configuration)(nil),       // 19: signalbox.v1.Configuration
+	(*DayBudget)(nil),           // 20: signalbox.v1.DayBudget
+	(*Limit)(nil),               // 21: signalbox.v1.Limit
+	nil,                         // 22: signalbox.v1.Result.DataEntry
+	nil,                         // 23: signalbox.v1.Result.SectionsEntry
+	nil,                         // 24: signalbox.v1.Result.FormsEntry
+	nil,                         // 25: signalbox.v1.Evidence.DataEntry
+	nil,                         // 26: signalbox.v1.Configuration.PolicyEntry
+	nil,                         // 27: signalbox.v1.Configuration.LabelsEntry
+	(*durationpb.Duration)(nil), // 28: google.protobuf.Duration
 }
 var file_signalbox_v1_result_proto_depIdxs = []int32{
-	1,  // 0: signalbox.v1.Result.answers:type_name -> signalbox.v1.Answer
-	2,  // 1: signalbox.v1.Result.evidence:type_name -> signalbox.v1.Evidence
-	20, // 2: signalbox.v1.Result.data:type_name -> signalbox.v1.Result.DataEntry
-	14, // 3: signalbox.v1.Result.artifacts:type_name -> signalbox.v1.Artifact
-	15, // 4: signalbox.v1.Result.spend:type_name -> signalbox.v1.Spend
-	21, // 5: signalbox.v1.Result.sections:type_name -> signalbox.v1.Result.SectionsEntry
-	22, // 6: signalbox.v1.Evidence.data:type_name -> signalbox.v1.Evidence.DataEntry
-	5,  // 7: signalbox.v1.Evidence.judgement:type_name -> signalbox.v1.Judgement
-	3,  // 8: signalbox.v1.Evidence.demo:type_name -> signalbox.v1.Demo
-	4,  // 9: signalbox.v1.Demo.base:type_name -> signalbox.v1.DemoRun
-	4,  // 10: signalbox.v1.Demo.change:type_name -> signalbox.v1.DemoRun
-	14, // 11: signalbox.v1.DemoRun.whole:type_name -> signalbox.v1.Artifact
-	14, // 12: signalbox.v1.DemoRun.picture:type_name -> signalbox.v1.Artifact
-	7,  // 13: signalbox.v1.Judgement.tests:type_name -> signalbox.v1.ShownTest
-	6,  // 14: signalbox.v1.Judgement.base_failures:type_name -> signalbox.v1.TestNames
-	6,  // 15: signalbox.v1.Judgement.fixed:type_name -> signalbox.v1.TestNames
-	6,  // 16: signalbox.v1.Judgement.broken:type_name -> signalbox.v1.TestNames
-	6,  // 17: signalbox.v1.Judgement.still_red:type_name -> signalbox.v1.TestNames
-	6,  // 18: signalbox.v1.Judgement.gone:type_name -> signalbox.v1.TestNames
-	6,  // 19: signalbox.v1.Judgement.newly_skipped:type_name -> signalbox.v1.TestNames
-	6,  // 20: signalbox.v1.Judgement.made_flaky:type_name -> signalbox.v1.TestNames
-	8,  // 21: signalbox.v1.Judgement.flaky:type_name -> signalbox.v1.Flake
-	10, // 22: signalbox.v1.Judgement.renamed:type_name -> signalbox.v1.RenamedTest
-	11, // 23: signalbox.v1.Judgement.accepted:type_name -> signalbox.v1.AcceptedTest
-	12, // 24: signalbox.v1.Judgement.both_ways:type_name -> signalbox.v1.BothWays
-	13, // 25: signalbox.v1.Judgement.base_count:type_name -> signalbox.v1.TestCount
-	13, // 26: signalbox.v1.Judgement.change_count:type_name -> signalbox.v1.TestCount
-	6,  // 27: signalbox.v1.Judgement.rewritten:type_name -> signalbox.v1.TestNames
-	9,  // 28: signalbox.v1.Flake.runs:type_name -> signalbox.v1.TestTally
-	6,  // 29: signalbox.v1.BothWays.files:type_name -> signalbox.v1.TestNames
-	17, // 30: signalbox.v1.Issue.config:type_name -> signalbox.v1.Configuration
-	23, // 31: signalbox.v1.Configuration.policy:type_name -> signalbox.v1.Configuration.PolicyEntry
-	19, // 32: signalbox.v1.Configuration.limits:type_name -> signalbox.v1.Limit
-	18, // 33: signalbox.v1.Configuration.days:type_name -> signalbox.v1.DayBudget
-	24, // 34: signalbox.v1.Configuration.labels:type_name -> signalbox.v1.Configuration.LabelsEntry
-	35, // [35:35] is the sub-list for method output_type
-	35, // [35:35] is the sub-list for method input_type
-	35, // [35:35] is the sub-list for extension type_name
-	35, // [35:35] is the sub-list for extension extendee
-	0,  // [0:35] is the sub-list for field type_name
+	3,  // 0: signalbox.v1.Result.answers:type_name -> signalbox.v1.Answer
+	4,  // 1: signalbox.v1.Result.evidence:type_name -> signalbox.v1.Evidence
+	22, // 2: signalbox.v1.Result.data:type_name -> signalbox.v1.Result.DataEntry
+	16, // 3: signalbox.v1.Result.artifacts:type_name -> signalbox.v1.Artifact
+	17, // 4: signalbox.v1.Result.spend:type_name -> signalbox.v1.Spend
+	23, // 5: signalbox.v1.Result.sections:type_name -> signalbox.v1.Result.SectionsEntry
+	24, // 6: signalbox.v1.Result.forms:type_name -> signalbox.v1.Result.FormsEntry
+	1,  // 7: signalbox.v1.WantedForm.form:type_name -> signalbox.v1.QuestionForm
+	28, // 8: signalbox.v1.WantedForm.within:type_name -> google.protobuf.Duration
+	25, // 9: signalbox.v1.Evidence.data:type_name -> signalbox.v1.Evidence.DataEntry
+	7,  // 10: signalbox.v1.Evidence.judgement:type_name -> signalbox.v1.Judgement
+	5,  // 11: signalbox.v1.Evidence.demo:type_name -> signalbox.v1.Demo
+	6,  // 12: signalbox.v1.Demo.base:type_name -> signalbox.v1.DemoRun
+	6,  // 13: signalbox.v1.Demo.change:type_name -> signalbox.v1.DemoRun
+	16, // 14: signalbox.v1.DemoRun.whole:type_name -> signalbox.v1.Artifact
+	16, // 15: signalbox.v1.DemoRun.picture:type_name -> signalbox.v1.Artifact
+	9,  // 16: signalbox.v1.Judgement.tests:type_name -> signalbox.v1.ShownTest
+	8,  // 17: signalbox.v1.Judgement.base_failures:type_name -> signalbox.v1.TestNames
+	8,  // 18: signalbox.v1.Judgement.fixed:type_name -> signalbox.v1.TestNames
+	8,  // 19: signalbox.v1.Judgement.broken:type_name -> signalbox.v1.TestNames
+	8,  // 20: signalbox.v1.Judgement.still_red:type_name -> signalbox.v1.TestNames
+	8,  // 21: signalbox.v1.Judgement.gone:type_name -> signalbox.v1.TestNames
+	8,  // 22: signalbox.v1.Judgement.newly_skipped:type_name -> signalbox.v1.TestNames
+	8,  // 23: signalbox.v1.Judgement.made_flaky:type_name -> signalbox.v1.TestNames
+	10, // 24: signalbox.v1.Judgement.flaky:type_name -> signalbox.v1.Flake
+	12, // 25: signalbox.v1.Judgement.renamed:type_name -> signalbox.v1.RenamedTest
+	13, // 26: signalbox.v1.Judgement.accepted:type_name -> signalbox.v1.AcceptedTest
+	14, // 27: signalbox.v1.Judgement.both_ways:type_name -> signalbox.v1.BothWays
+	15, // 28: signalbox.v1.Judgement.base_count:type_name -> signalbox.v1.TestCount
+	15, // 29: signalbox.v1.Judgement.change_count:type_name -> signalbox.v1.TestCount
+	8,  // 30: signalbox.v1.Judgement.rewritten:type_name -> signalbox.v1.TestNames
+	11, // 31: signalbox.v1.Flake.runs:type_name -> signalbox.v1.TestTally
+	8,  // 32: signalbox.v1.BothWays.files:type_name -> signalbox.v1.TestNames
+	19, // 33: signalbox.v1.Issue.config:type_name -> signalbox.v1.Configuration
+	26, // 34: signalbox.v1.Configuration.policy:type_name -> signalbox.v1.Configuration.PolicyEntry
+	21, // 35: signalbox.v1.Configuration.limits:type_name -> signalbox.v1.Limit
+	20, // 36: signalbox.v1.Configuration.days:type_name -> signalbox.v1.DayBudget
+	27, // 37: signalbox.v1.Configuration.labels:type_name -> signalbox.v1.Configuration.LabelsEntry
+	2,  // 38: signalbox.v1.Result.FormsEntry.value:type_name -> signalbox.v1.WantedForm
+	39, // [39:39] is the sub-list for method output_type
+	39, // [39:39] is the sub-list for method input_type
+	39, // [39:39] is the sub-list for extension type_name
+	39, // [39:39] is the sub-list for extension extendee
+	0,  // [0:39] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_result_proto_init() }
@@ -2128,7 +2287,7 @@ func file_signalbox_v1_result_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_signalbox_v1_result_proto_rawDesc), len(file_signalbox_v1_result_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   25,
+			NumMessages:   28,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

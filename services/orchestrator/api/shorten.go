@@ -35,7 +35,7 @@ func shorten(p *pb.Instance, limit int) {
 	maps.DeleteFunc(p.Sections, func(_, text string) bool { return len(text) > limit })
 	shortenEvidence(p.Evidence, limit)
 	if r := p.LastResult; r != nil {
-		r.Summary, r.Sections = cut(r.Summary, limit), nil
+		r.Summary, r.Sections, r.Forms = cut(r.Summary, limit), nil, nil
 		r.IssuesFound, r.Questions = cutAll(r.IssuesFound, limit), cutAll(r.Questions, limit)
 		for _, a := range r.Answers {
 			a.Text = cut(a.Text, limit)

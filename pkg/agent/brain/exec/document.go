@@ -168,6 +168,7 @@ func joined(out, said brain.Outcome) brain.Outcome {
 	r.Data = merged(second.Data, first.Data)
 	r.IssuesFound = slices.Concat(out.Result.IssuesFound, said.Result.IssuesFound)
 	r.Questions = slices.Concat(out.Result.Questions, said.Result.Questions)
+	r.Forms = merged(second.Forms, first.Forms)
 	r.Answers = slices.Concat(out.Result.Answers, said.Result.Answers)
 	r.Spend = out.Result.Spend
 	out.Result, out.Declared = r, out.Declared || said.Declared
@@ -181,11 +182,11 @@ func joined(out, said brain.Outcome) brain.Outcome {
 }
 
 // merged returns base with the entries of over; nil: none.
-func merged(base, over map[string]string) map[string]string {
+func merged[V any](base, over map[string]V) map[string]V {
 	if len(base)+len(over) == 0 {
 		return nil
 	}
-	all := map[string]string{}
+	all := map[string]V{}
 	maps.Copy(all, base)
 	maps.Copy(all, over)
 	return all

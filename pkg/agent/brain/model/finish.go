@@ -64,14 +64,23 @@ func (s *step) ends() []tool {
 	}
 	ask := tool{"ask", "Ends the work for now with a question that you cannot go on without. " +
 		"You work on it again, with the answer; your changes are kept if a role is asked.",
-		fields{"question": text("one question, with what you know already"), "to": text("the role to ask; absent: people are asked")},
+		fields{"question": text("one question, with what you know already"), "to": text("the role to ask; absent: people are asked"),
+			"kind":    fields{"enum": []string{"choice", "yes_no", "number", "text"}, "description": "of the answer of people"},
+			"options": fields{"type": "array", "items": fields{"type": "string"}, "description": "of a choice, 2 to 20"},
+			"default": text("the answer that you would take"), "reason": text("why you ask"),
+			"within": text("when the default is taken if nobody answers, such as 48h; absent: never")},
 		[]string{"question"}, nil}
 	return []tool{ask, finish}
 }
 
 type askArgs struct {
-	Question string `json:"question"`
-	To       string `json:"to"`
+	Question string   `json:"question"`
+	To       string   `json:"to,omitempty"`
+	Kind     string   `json:"kind,omitempty"`
+	Options  []string `json:"options,omitempty"`
+	Default  string   `json:"default,omitempty"`
+	Reason   string   `json:"reason,omitempty"`
+	Within   string   `json:"within,omitempty"`
 }
 
 // question ends the work with a question to people or to a role.
@@ -79,12 +88,20 @@ func (s *step) question(ctx context.Context, a askArgs) (string, error) {
 	if strings.TrimSpace(a.Question) == "" {
 		return "", errors.New("question is empty")
 	}
-	out := brain.Outcome{Declared: true,
-		Result: instance.Result{Status: instance.Blocked, ConfidenceScore: 1, Summary: "cannot go on without an answer"}}
+	stated := fields{"status": instance.Blocked, "summary": "cannot go on without an answer"}
 	if to := strings.TrimSpace(a.To); to == "" || to == "people" {
-		out.Result.Questions = []string{a.Question}
+		a.To = ""
+		stated["questions"] = []askArgs{a}
 	} else {
-		out.Asks = []instance.Inquiry{{To: to, Question: a.Question}}
+		stated["asks"] = []instance.Inquiry{{To: to, Question: a.Question}}
+	}
+	text, err := json.Marshal(stated)
+	if err != nil {
+		return "", err
+	}
+	out, err := brain.DecodeResult(text)
+	if err != nil {
+		return "", err
 	}
 	if err := s.w.Check(ctx, out); err != nil {
 		return "", err

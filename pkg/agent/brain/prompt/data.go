@@ -314,6 +314,8 @@ func questions(all []instance.Question, p *page) (made []Question) {
 		switch {
 		case q.To != "":
 			by = agent(q.To)
+		case q.ByDefault:
+			by = "its default, for nobody answered in time"
 		case q.By != "":
 			by = fmt.Sprintf("answered by %q", oneLine(q.By))
 		}
@@ -321,7 +323,11 @@ func questions(all []instance.Question, p *page) (made []Question) {
 		if q.Answered && answer == nil {
 			answer = &Text{"", by, p}
 		}
-		made = append(made, Question{q.Number, oneLine(q.From), oneLine(q.To), p.text(q.Text, agent(q.From)), q.Answered, answer})
+		asked := q.Text
+		if permitted := q.Permitted(); permitted != nil {
+			asked += "\nPermitted answers: " + strings.Join(permitted, ", ")
+		}
+		made = append(made, Question{q.Number, oneLine(q.From), oneLine(q.To), p.text(asked, agent(q.From)), q.Answered, answer})
 	}
 	return made
 }

@@ -15,7 +15,7 @@ import (
 
 // format counts the meanings that events have had. A snapshot that was made under
 // another one is not used: the log has to be read again.
-const format = 5
+const format = 6
 
 // encodeIndex encodes the description of a snapshot after its own checksum.
 func encodeIndex(p *pb.Snapshot) ([]byte, error) {

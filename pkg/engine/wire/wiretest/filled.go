@@ -65,7 +65,11 @@ func (f *filler) fill(v reflect.Value) {
 		f.fill(v.Index(0))
 		f.fill(v.Index(1))
 	case reflect.Map:
-		v.Set(reflect.ValueOf(map[string]string{fmt.Sprint("key ", f.n): "value"}))
+		v.Set(reflect.MakeMap(v.Type()))
+		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+		f.fill(key)
+		f.fill(value)
+		v.SetMapIndex(key, value)
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		f.fill(v.Elem())
