@@ -47,6 +47,8 @@ type Job struct {
 	Raised  instance.Raise // of its budget, by people
 	// Progress shows people the present step. It is not recorded.
 	Progress func(format string, args ...any)
+	// Printed shows people what a brain prints, while they look. It is not recorded. Nil: nobody is shown it.
+	Printed func(text string)
 	// Note records a note with the instance, whether or not the work succeeds. A
 	// note with the same kind and text is recorded once.
 	Note func(ctx context.Context, kind, text string) error
@@ -69,6 +71,7 @@ type Job struct {
 	Affordable context.Context
 
 	spent context.CancelCauseFunc // ends Affordable
+	live  *live                   // nil: no output is shown
 }
 
 // Overspent returns the cause of the end of Affordable, or nil.

@@ -89,6 +89,7 @@ func (a *Agent) logLostAck(err error, msg delivery) {
 func (a *worker) execute(ctx context.Context, msg delivery, job Job, until time.Time) error {
 	start := time.Now()
 	a.Observer.Started(job)
+	defer a.show(job)()
 	leased, stop := a.keepAlive(a.working, msg, job, until)
 	defer stop()
 	holder := client.Holder{Role: a.Role, Agent: a.Name, Instance: job.Instance, Token: uint32(job.Token)}
@@ -98,6 +99,18 @@ func (a *worker) execute(ctx context.Context, msg delivery, job Job, until time.
 	acknowledge := a.conclude(ctx, leased, msg, job, result, err, took)
 	stop()
 	return acknowledge()
+}
+
+// show answers who looks at the output of the work. The caller must call stop.
+func (a *Agent) show(job Job) (stop func()) {
+	if job.live == nil {
+		return func() {}
+	}
+	stop, err := a.Client.ServeLive(a.Role, job.Token, job.Instance, job.live.newest)
+	if err != nil {
+		a.Log.Warn("nobody can look at the output of this work while it is under way", "instance", job.Instance, "error", err)
+	}
+	return stop
 }
 
 // conclude sends the orchestrator how the work ended, and returns what acknowledges the

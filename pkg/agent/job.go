@@ -44,7 +44,13 @@ func (a *Agent) job(r *pb.CommandReply) Job {
 	j.Faults = int(in.GetFaults())
 	j.Spent, j.Raised = wire.ToCost(in.GetSpend()), wire.ToRaise(in.GetRaised())
 	j.Writers, j.Testers, j.Checks = r.GetTask().GetWriters(), r.GetTask().GetTesters(), r.GetTask().GetChecks()
-	j.Progress = func(format string, args ...any) { a.Observer.Progressed(j, fmt.Sprintf(format, args...)) }
+	j.live = &live{redact: a.redact}
+	j.Printed = j.live.add
+	j.Progress = func(format string, args ...any) {
+		text := fmt.Sprintf(format, args...)
+		j.live.add("[" + text + "]")
+		a.Observer.Progressed(j, text)
+	}
 	j.Note = func(ctx context.Context, kind, text string) error { return a.note(ctx, j, kind, text) }
 	j.Steps = func(ctx context.Context) ([]work.PastStep, error) {
 		commits, err := a.commits(ctx, j.Instance)

@@ -37,6 +37,7 @@ func (s *step) think(ctx context.Context, a brain.Assignment) (brain.Outcome, er
 // the failure among the warnings. Faults of the machinery are the caller's.
 func (s *step) attempt(ctx context.Context, a brain.Assignment) (brain.Outcome, error) {
 	var spent instance.Cost
+	ctx = brain.WithPrinter(ctx, s.job.Printed)
 	watch := &watcher{step: s, budget: s.budget()}
 	pause := cmp.Or(s.Pause, firstPause)
 	asked := false // once more for a result

@@ -14,6 +14,7 @@
 //	sb.forge.issue.open                         the gateway takes a report for the forge
 //	sb.hook.<event>.<delivery>                  what a webhook of the forge delivered
 //	sb.forge.delivery.replay                    the gateway handles a delivery again
+//	sb.live.<role>.<token>.<instance>           an agent answers with the output of its work so far
 //	sb.forge.limits                             the orchestrator says that a limit of the forge is reached
 //	sb.forge.configuration                      the gateway says what is in force for a repository
 package subject

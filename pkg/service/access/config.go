@@ -69,6 +69,7 @@ func Config(credentials []Credential) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	look(credentials, accounts)
 	var all []*account
 	for _, name := range slices.Sorted(maps.Keys(accounts)) {
 		a := accounts[name]
@@ -91,6 +92,23 @@ func Config(credentials []Credential) (string, error) {
 		Accounts          []*account
 	}{System, subject.APIs, own, all})
 	return b.String(), err
+}
+
+// look lets people, the console, and the orchestrator's own account, ask the agents of each role for the output of their work. An agent answers
+// under its own role alone: what it subscribes to in its account, nobody reaches but by that import.
+func look(credentials []Credential, accounts map[string]*account) {
+	for _, agent := range credentials {
+		lives, err := subject.LivesOf(agent.Name)
+		if agent.Kind != Agent || err != nil {
+			continue
+		}
+		for _, c := range slices.Concat(credentials, []Credential{{Party: Party{Kind: Orchestrator}}}) {
+			to, i := accounts[c.Account()], Import{Subject: lives, From: agent.Account()}
+			if (c.Person() || c.Kind == Console || c.Kind == Orchestrator) && !slices.Contains(to.Imports, i) {
+				to.Imports = append(to.Imports, i)
+			}
+		}
+	}
 }
 
 // export adds an account to those that import i of a.

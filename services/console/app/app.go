@@ -80,6 +80,7 @@ type Console struct {
 	changes  *changes
 	spent    asks[*pb.CostsReply]
 	checks   asked[[]*pb.HealthCheck]
+	lives    asks[client.Output]
 	pages    pages
 	now      func() time.Time
 	deciding sync.Mutex // held while histories are decided again

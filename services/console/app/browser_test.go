@@ -5,7 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/engine/client"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/subject"
 	"github.com/signalbox/signalbox/pkg/engine/wire"
 	"github.com/signalbox/signalbox/pkg/testkit/browsertest"
 	"github.com/signalbox/signalbox/pkg/testkit/faultproxy"
@@ -71,6 +73,8 @@ func TestPeopleWorkWithTheConsoleInABrowser(t *testing.T) {
 	b.Run("document.querySelector('td a').click()")
 	b.Wait("location.search.startsWith('?seq=') && document.querySelector('#now dd code').innerText === 'building'")
 
+	e.watchOutput(b)
+
 	b.Go("/")
 	b.Wait(live)
 	proxy.Set(faultproxy.Cut())
@@ -103,4 +107,50 @@ func TestPeopleWorkWithTheConsoleInABrowser(t *testing.T) {
 	if wrong := b.Wrong(); len(wrong) > 0 {
 		t.Errorf("the pages did %q", wrong)
 	}
+}
+
+// watchOutput has an agent take work and print, and holds that the open page of the instance shows it, hostile parts as text.
+func (e *env) watchOutput(b *browsertest.Browser) {
+	e.Helper()
+	e.open("acme/widgets/3")
+	if _, err := e.client.Answer(e.ctx, "acme/widgets/3", 0, "Version 2"); err != nil {
+		e.Fatal(err)
+	}
+	b.Go("/i/acme/widgets/3")
+	b.Wait("document.getElementById('stream')?.classList.contains('live')")
+	b.Run("window.same = true")
+	in, err := e.client.Get(e.ctx, "acme/widgets/3")
+	if err != nil {
+		e.Fatal(err)
+	}
+	claimed, err := e.client.DoAs(e.ctx, "developer", subject.Claim, &pb.Command{Instance: "acme/widgets/3", Actor: "developer-1",
+		Action: &pb.Command_Claim{Claim: &pb.Claim{Agent: "developer-1", Work: in.GetWork(), LeaseMs: 60_000}}})
+	if err != nil {
+		e.Fatal(err)
+	}
+	output := make(chan client.Output, 1)
+	output <- client.Output{Version: 1, Text: "I look at sum.go"}
+	var now client.Output
+	stop, err := e.client.ServeLive("developer", uint64(claimed.GetToken()), "acme/widgets/3", func(uint64) client.Output {
+		select {
+		case now = <-output:
+		default:
+		}
+		return now
+	})
+	if err != nil {
+		e.Fatal(err)
+	}
+	defer stop()
+	const text = "document.getElementById('live-text')?.textContent"
+	b.Wait(text + " === 'I look at sum.go'")
+	output <- client.Output{Version: 2, Text: "I look at sum.go\n" + harmful, Lost: 70_000}
+	b.Wait(text + ".includes('<script>') && !document.getElementById('live-cut').hidden")
+	if !browsertest.Read[bool](b, "window.same === true && window.ran === undefined && document.querySelectorAll('#live img, #live script').length === 0") {
+		e.Error("the page was loaded again, or ran what an agent printed")
+	}
+	if _, err := e.client.Pause(e.ctx, "acme/widgets/3", "enough"); err != nil { // ends the claim
+		e.Fatal(err)
+	}
+	b.Wait("!document.getElementById('live')")
 }

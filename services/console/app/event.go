@@ -67,7 +67,8 @@ func (s *stream) mark() {
 }
 
 // events streams to a page that it has changed. The page reads itself again. The query has the
-// instance that the page is about, i, and the sequence that it shows, seq.
+// instance that the page is about, i, and the sequence that it shows, seq. That page also gets what the agent prints that works
+// on the instance, as events of their own.
 func (c *Console) events(w http.ResponseWriter, r *http.Request, s *session) {
 	id := r.URL.Query().Get("i")
 	shown, _ := strconv.ParseUint(r.URL.Query().Get("seq"), 10, 64)
@@ -95,6 +96,13 @@ func (c *Console) events(w http.ResponseWriter, r *http.Request, s *session) {
 	}
 	ping := time.NewTicker(streamPing)
 	defer ping.Stop()
+	var look <-chan time.Time
+	var seen *liveOutput
+	if id != "" {
+		every := time.NewTicker(liveEvery)
+		defer every.Stop()
+		look = every.C
+	}
 	for {
 		select {
 		case <-r.Context().Done():
@@ -105,6 +113,12 @@ func (c *Console) events(w http.ResponseWriter, r *http.Request, s *session) {
 			if !c.sessions.lives(s) || !write(": ping\n\n") {
 				return
 			}
+		case <-look:
+			now := c.output(r.Context(), id)
+			if text := now.event(seen); text != "" && !write(text) {
+				return
+			}
+			seen = now
 		case <-at.dirty:
 			if n := c.cache.newest(id); !write(fmt.Sprintf("id: %d\ndata: %d\n\n", n, n)) {
 				return

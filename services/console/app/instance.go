@@ -46,6 +46,7 @@ type instancePage struct {
 	Asked   []instance.Question
 	Demo    *instance.Demo // nil: there is none
 	Slider  slider
+	Output  *liveOutput // nil: nobody works on it, or in the past
 }
 
 // event is one event of the timeline.
@@ -413,7 +414,9 @@ func (c *Console) instance(w http.ResponseWriter, r *http.Request, s *session, n
 		before = at + maxEvents/2 // so that the event is on the page
 	}
 	p := makeInstance(env, in, def, records, before)
-	p.Slider = slider
+	if p.Slider = slider; !slider.Past {
+		p.Output = c.output(r.Context(), id)
+	}
 	if unread != nil {
 		p.Unread = unread.Error()
 	}

@@ -211,6 +211,7 @@ func (b *Brain) run(ctx context.Context, s *session) (sandbox.Result, error) {
 	if err != nil {
 		return sandbox.Result{}, err
 	}
+	c.Line = shown(c.Line, brain.Printer(ctx))
 	c.Stdin = stdin
 	if read := b.cfg.Program.read; read != nil {
 		out := &lineWriter{each: func(line []byte) {
@@ -263,6 +264,16 @@ func (b *Brain) command(s *session) (sandbox.Command, error) {
 		c.Line = func(line string) { b.cfg.Line(a, line) }
 	}
 	return c, nil
+}
+
+// shown returns a callback of lines that has people shown them, too. line may be nil.
+func shown(line, print func(string)) func(string) {
+	return func(text string) {
+		print(text)
+		if line != nil {
+			line(text)
+		}
+	}
 }
 
 // withServers returns the output of a run, and after it what is to be said of MCP servers.

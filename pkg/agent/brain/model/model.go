@@ -143,7 +143,7 @@ func (b *Brain) Watch(ctx context.Context, a brain.Assignment, w brain.Watcher) 
 		defer cancel()
 	}
 	asked := b.cfg.Prompts.RenderTools(a)
-	s := &step{Brain: b, a: a, w: w, began: time.Now()}
+	s := &step{Brain: b, a: a, w: w, began: time.Now(), transcript: transcript{print: brain.Printer(ctx)}}
 	out, err := s.run(ctx, asked.Text)
 	out.Asked, out.Template, out.Unusable = []byte(s.system()+"\n\n"+asked.Text), asked.String(), asked.Refused
 	out.Output = s.transcript.bytes()

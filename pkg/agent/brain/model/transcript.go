@@ -13,10 +13,14 @@ const maxTranscript = 1 << 20
 type transcript struct {
 	head, tail bytes.Buffer
 	lost       int
+	print      func(text string) // shows people what is added; nil: nobody
 }
 
 func (t *transcript) add(format string, args ...any) {
 	text := strings.ToValidUTF8(fmt.Sprintf(format, args...), "\uFFFD")
+	if t.print != nil {
+		t.print(text)
+	}
 	if t.tail.Len() == 0 && t.head.Len()+len(text) <= maxTranscript/2 {
 		t.head.WriteString(text)
 		return

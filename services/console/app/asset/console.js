@@ -43,6 +43,19 @@
     }
   };
 
+  // The newest line of the output stays in sight, unless somebody has scrolled up.
+  const output = (data) => {
+    const part = document.getElementById('live'), text = document.getElementById('live-text'), now = JSON.parse(data);
+    if (!part || part.dataset.live !== String(now.token)) { // of an agent that began after the page was read
+      if (!location.search.includes('seq=')) refresh();
+      return;
+    }
+    const follows = text.scrollHeight - text.scrollTop - text.clientHeight < 40;
+    text.textContent = now.text;
+    document.getElementById('live-cut').hidden = !now.cut;
+    if (follows) text.scrollTop = text.scrollHeight;
+  };
+
   const refresh = async () => {
     if (busy) { again = true; return; }
     busy = true;
@@ -61,7 +74,7 @@
         const old = document.getElementById(now.id);
         const copy = document.importNode(now, true);
         if (!old && last && before.parentNode === now.parentNode) { last.after(copy); last = copy; }
-        else if (old && (old.isEqualNode(now) || writes(old))) last = old;
+        else if (old && (old.isEqualNode(now) || writes(old) || now.dataset.live && now.dataset.live === old.dataset.live)) last = old;
         else if (old) { swap(old, copy); last = copy; }
         else continue;
         before = now;
@@ -95,6 +108,7 @@
     source = new EventSource('/events?seq=' + main.dataset.seq + '&i=' + encodeURIComponent(main.dataset.watch));
     source.onopen = () => say('live', true);
     source.onmessage = refresh;
+    source.addEventListener('live', (e) => output(e.data));
     source.onerror = () => {
       say('not connected, as of ' + new Date().toLocaleTimeString(), false);
       if (source && source.readyState === EventSource.CLOSED) { shut(); setTimeout(open, 3000); }
