@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/signalbox/signalbox/pkg/base/sanitize"
 	"github.com/signalbox/signalbox/pkg/engine/client"
 	"github.com/signalbox/signalbox/pkg/engine/subject"
 	"github.com/signalbox/signalbox/pkg/git"
@@ -57,11 +59,8 @@ func readDiff(text string, most int) (files []changedFile, left int) {
 	before, after, inHunk := 0, 0, false
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
-		if name, ok := strings.CutPrefix(line, "diff --git a/"); ok {
-			if _, b, ok := strings.Cut(name, " b/"); ok {
-				name = b
-			}
-			files, inHunk = append(files, changedFile{Name: name}), false
+		if names, ok := strings.CutPrefix(line, "diff --git "); ok { // a line of a hunk has a sign first
+			files, inHunk = append(files, changedFile{Name: fileName(names)}), false
 			file = &files[len(files)-1]
 			continue
 		}
@@ -93,14 +92,59 @@ func readDiff(text string, most int) (files []changedFile, left int) {
 			before++
 			after++
 		}
-		if one.Text = term.Cut(one.Text, 4*maxTitle); most < len(one.Text) {
+		one.Text = term.Cut(sanitize.Terminal(one.Text), 4*maxTitle)
+		size := len(one.Text) + 60 // of its row
+		if one.Class == "same" {
+			size *= 2 // it stands in both columns
+		}
+		if most < size {
 			left++
+			most = 0 // the page ends here, and not with shorter lines of what follows
 			continue
 		}
-		most -= len(one.Text) + 60 // for its row
+		most -= size
 		file.Lines = append(file.Lines, one)
 	}
 	return files, left
+}
+
+// fileName returns the name after a change, given both: a/NAME b/NAME, each quoted where git quotes it.
+func fileName(both string) string {
+	name := both
+	if at := strings.LastIndex(both, ` "b/`); at >= 0 && strings.HasSuffix(both, `"`) {
+		if text, err := strconv.Unquote(both[at+1:]); err == nil {
+			return strings.TrimPrefix(text, "b/")
+		}
+	}
+	if half := len(both) / 2; len(both)%2 == 1 && both[half] == ' ' && both[:half] == "a/"+strings.TrimPrefix(both[half+1:], "b/") {
+		return both[half+3:] // the usual case, whatever is in the name
+	}
+	if _, b, ok := strings.Cut(name, " b/"); ok {
+		name = b
+	}
+	return strings.TrimPrefix(name, "a/")
+}
+
+// diffChunk is lines of a file that stand together: the heading of a hunk, lines that are the same, or those that were removed and
+// added at one place.
+type diffChunk struct {
+	Class string // hunk, same or change
+	Lines []diffLine
+}
+
+// Chunks returns the lines as two columns show them.
+func (f changedFile) Chunks() (all []diffChunk) {
+	class := map[string]string{"removed": "change", "added": "change"}
+	for i, line := range f.Lines {
+		kind := cmp.Or(class[line.Class], line.Class)
+		again := i > 0 && f.Lines[i-1].Class == "added" && line.Class == "removed" // another place
+		if len(all) == 0 || all[len(all)-1].Class != kind || again {
+			all = append(all, diffChunk{Class: kind})
+		}
+		last := &all[len(all)-1]
+		last.Lines = append(last.Lines, line)
+	}
+	return all
 }
 
 // hunkAt returns the first line of a hunk before and after the change: "@@ -3,4 +3,6 @@".
@@ -162,13 +206,19 @@ func (c *Console) diff(w http.ResponseWriter, r *http.Request, s *session) {
 	p := diffPage{ID: id, URL: instanceURL(id), Of: in.GetIssue().GetTitle(), From: from, To: to}
 	p.Files, p.Left = readDiff(text, shownDiff)
 	address := "/diff" + strings.TrimPrefix(instanceURL(id), "/i")
-	p.Tabs = append(p.Tabs, choice{Text: "whole change", URL: address, Chosen: at == 0})
-	for i := 1; i < len(all); i++ {
-		p.Tabs = append(p.Tabs, choice{Text: fmt.Sprintf("attempt %d", i), URL: fmt.Sprintf("%s?attempt=%d", address, i), Chosen: at == i})
-	}
+	p.Tabs = tabs(address, len(all)-1, at)
 	p.frame = c.frame(s, "Change of "+id, "")
 	p.Live, p.Waiting = false, c.cache.waiting()
 	c.pages.show(w, http.StatusOK, "diff", p)
+}
+
+// tabs are the addresses of a whole change, and of what each attempt adds; at: the attempt that is shown, 0 for the whole.
+func tabs(address string, attempts, at int) []choice {
+	all := []choice{{Text: "whole change", URL: address, Chosen: at == 0}}
+	for i := 1; i <= attempts; i++ {
+		all = append(all, choice{Text: fmt.Sprintf("attempt %d", i), URL: fmt.Sprintf("%s?attempt=%d", address, i), Chosen: at == i})
+	}
+	return all
 }
 
 // between returns the change between two commits as git shows it. git reads the commits in a

@@ -2,6 +2,7 @@ package app
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,8 +36,59 @@ func TestADiffIsReadLineByLine(t *testing.T) {
 	if !slices.Equal(files[0].Lines, want) {
 		t.Errorf("the lines are %+v, want %+v", files[0].Lines, want)
 	}
-	if _, left := readDiff(twoFiles, 100); left != 6 {
-		t.Errorf("%d lines are left out, want 6", left)
+	if _, left := readDiff(twoFiles, 100); left != 7 {
+		t.Errorf("%d lines are left out, want 7", left)
+	}
+}
+
+func TestTwoColumnsShowTheLinesOfAPlaceBesideEachOther(t *testing.T) {
+	files, _ := readDiff("diff --git a/x b/x\n@@ -1,5 +1,6 @@\n a\n-b\n-c\n+B\n+C\n+D\n d\n-e\n-f\n", 1<<20)
+	var got []string
+	for _, c := range files[0].Chunks() {
+		text := c.Class + ":"
+		for _, l := range c.Lines {
+			text += l.Sign + l.Text
+		}
+		got = append(got, text)
+	}
+	if want := []string{"hunk:@@ -1,5 +1,6 @@", "same: a", "change:-b-c+B+C+D", "same: d", "change:-e-f"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	files, _ = readDiff("diff --git a/x b/x\n@@ -1,2 +1,2 @@\n-a\n+A\n-b\n+B\n", 1<<20)
+	if n := len(files[0].Chunks()); n != 3 {
+		t.Errorf("two places are in %d parts, want a heading and 2", n)
+	}
+	if n := len(changedFile{}.Chunks()); n != 0 {
+		t.Errorf("no lines are in %d parts", n)
+	}
+}
+
+func TestAHostileChangeHidesNothing(t *testing.T) {
+	for in, want := range map[string]string{
+		"a/x b/x":                               "x",
+		"a/old name.go b/new name.go":           "new name.go",
+		"a/a b/b b/a b/b":                       "a b/b",
+		`"a/caf\303\251.go" "b/caf\303\251.go"`: "café.go",
+		`a/x "b/tab\there"`:                     "tab\there",
+		`"a/x`:                                  `"a/x`,
+		"":                                      "",
+	} {
+		if got := fileName(in); got != want {
+			t.Errorf("%s is %q, want %q", in, got, want)
+		}
+	}
+	text := "diff --git a/x b/x\n@@ -1 +1 @@\n+safe\ndiff --git \"a/\\303\\251\" \"b/\\303\\251\"\n@@ -0,0 +1,2 @@\n+\x1b[2Kevil\u202e\n+diff --git a/y b/y\n"
+	files, _ := readDiff(text, 1<<20)
+	if len(files) != 2 || files[1].Name != "é" || files[1].Added != 2 || files[1].Lines[1].Text != "‹U+001B›[2Kevil‹U+202E›" {
+		t.Errorf("%+v", files)
+	}
+	files, left := readDiff("diff --git a/x b/x\n@@ -1 +1 @@\n"+strings.Repeat("+"+strings.Repeat("x", 1<<20)+"\n", 1000), shownDiff)
+	size := 0
+	for _, l := range files[0].Lines {
+		size += len(l.Text)
+	}
+	if left+len(files[0].Lines) != 1001 || size > shownDiff || files[0].Added != 1000 {
+		t.Errorf("%d lines with %d bytes are shown, %d are left out", len(files[0].Lines), size, left)
 	}
 }
 

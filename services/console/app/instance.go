@@ -34,7 +34,7 @@ type instancePage struct {
 	Unread  string // why its lifecycle cannot be read; empty: it can
 	Forms   forms
 	Drawing template.HTML
-	Change  string // address of its diff; empty: nobody has changed the code
+	Changes []choice // diffs of the whole change, and of each attempt; none: nobody has changed the code
 	Visits  []visit
 	Events  []event
 	Earlier string // address of what is before Events
@@ -95,8 +95,14 @@ func makeInstance(env *term.Env, in view.Instance, def *workflow.Definition, rec
 	if end < len(events) {
 		p.Later = p.Row.URL + "#timeline"
 	}
-	if len(in.Bundles) > 0 {
-		p.Change = "/diff" + strings.TrimPrefix(p.Row.URL, "/i")
+	attempts, head := 0, in.Base
+	for _, b := range in.Bundles {
+		if b.Head != head {
+			attempts, head = attempts+1, b.Head
+		}
+	}
+	if attempts > 0 {
+		p.Changes = tabs("/diff"+strings.TrimPrefix(p.Row.URL, "/i"), attempts, -1)
 	}
 	p.Visits = visits(events, in.Closed != "", env.Now())
 	p.Costs, p.Total = costs(in, commits), costOf(in.Spend)

@@ -166,7 +166,7 @@ func TestAnInstanceSaysWhereItIsAndWhyItDoesNotMove(t *testing.T) {
 			"received → analyzing_requirements: made 2×, usually after 2m", ">2× 2m</text>"},
 		"agents": {"1 instance at work, 0 not taken", `<td>1</td>`, "4 steps, 1 failed, usually 1m30s, $1.50"},
 		"costs":  {"$4.50, 1m of work in 5 steps; 2 of them reported no tokens", "$3.00", `width="50.0%"`, `<a href="/costs?by=day">Day</a>`, `<a href="/costs" aria-current="true">7 days</a>`},
-		"diff":   {`<tr class="added"><td></td><td>1</td><td>&#43; The last widget is missing</td></tr>`},
+		"diff":   {`<div class="added"><b>1</b><i>&#43;</i><span>The last widget is missing</span></div>`},
 		"inbox":  {`<label for="acme/widgets/42-q1">`, `name="q1"`, `>The last widget is missing</textarea>`, "<h2>Paused</h2>"},
 	} {
 		for _, text := range want {

@@ -29,6 +29,10 @@ func TestPicturesAreMade(t *testing.T) {
 	b := browsertest.Open(t, site)
 	b.Go("/signin" + code)
 	b.Shows("Board")
+	// In the middle of its history an instance stands where a guard has decided.
+	b.Go("/i/acme/widgets/1")
+	b.Shows("As it was after commit")
+	history := fmt.Sprintf("/i/acme/widgets/1?seq=%d", browsertest.Read[int](b, "Math.round(Number(document.getElementById('seq').max) * 0.6)"))
 	width, height := int64(1200), int64(720)
 	if *phone {
 		width, height = 390, 844
@@ -38,6 +42,7 @@ func TestPicturesAreMade(t *testing.T) {
 		b.Size(width, height, dark)
 		for _, page := range []struct{ name, path, shows string }{
 			{"board", "/", "acme/widgets"}, {"inbox", "/inbox", "for people"}, {"instance", "/i/acme/widgets/1", "Time in each state"}, {"lifecycle", "/lifecycles/issue", "issue"},
+			{"history", history, "This is the past"}, {"diff", "/diff/acme/widgets/1", "Change"},
 		} {
 			b.Go(page.path)
 			b.Shows(page.shows)
