@@ -173,6 +173,10 @@ func TestTheChartNamesOnlyWhatTheProgramHas(t *testing.T) {
 					if consumer := at(o, "spec", "triggers", 0, "metadata", "consumer"); consumer != nil && consumer != name {
 						t.Errorf("%s is scaled by the queue of %s", name, consumer)
 					}
+				case "Service":
+					if at(o, "spec", "ports", 0, "targetPort") != "pages" || at(o, "spec", "selector", "app.kubernetes.io/component") != "console" {
+						t.Errorf("the service leads to %v", o["spec"])
+					}
 				case "PodDisruptionBudget", "NetworkPolicy":
 				default:
 					t.Errorf("the chart has a %v", o["kind"])
@@ -214,6 +218,9 @@ func checkDeployment(t *testing.T, bin, keys string, o object) {
 			t.Errorf("%s: its %s asks for %v", name, probe, path)
 		}
 	}
+	if port := fmt.Sprint(at(container, "ports", 1, "containerPort")); (name == "console") != strings.HasSuffix(env["SIGNALBOX_LISTEN"], ":"+port) {
+		t.Errorf("%s listens at %q, and the port is %s", name, env["SIGNALBOX_LISTEN"], port)
+	}
 	role := slices.ContainsFunc(roles.All(), func(r roles.Role) bool { return r.Name == name })
 	mounted := map[string]string{}
 	for _, v := range at(container, "volumeMounts").([]any) {
@@ -227,7 +234,7 @@ func checkDeployment(t *testing.T, bin, keys string, o object) {
 		delete(mounted, volume)
 		switch file := at(v, "secret", "items", 0, "key"); volume {
 		case "key":
-			want := map[bool]string{true: name, false: "agent-" + name}[name == "orchestrator" || name == "gateway" || name == "plan-manager"]
+			want := map[bool]string{true: name, false: "agent-" + name}[name == "orchestrator" || name == "gateway" || name == "plan-manager" || name == "console"]
 			if file != want+".nk" {
 				t.Errorf("%s has the key %v", name, file)
 			}
@@ -237,7 +244,14 @@ func checkDeployment(t *testing.T, bin, keys string, o object) {
 			if all := at(v, "secret", "items").([]any); (len(all) == 2) != (name == "orchestrator") || len(all) == 2 && at(all[1], "key") != "attest.key" {
 				t.Errorf("%s has the keys %v: attest.key is for the orchestrator alone", name, all)
 			}
+		case "github":
+			if name != "console" || file != "client-secret" {
+				t.Errorf("%s has the secret %v of signing in", name, file)
+			}
 		case "forge":
+			if name == "console" {
+				t.Error("the console has the forge's token")
+			}
 			if role {
 				t.Errorf("%s runs the code of repositories, and has the forge's token", name)
 			}
@@ -259,7 +273,7 @@ func checkDeployment(t *testing.T, bin, keys string, o object) {
 }
 
 func TestPodsReachNATSAndAgentsNothingElse(t *testing.T) {
-	for file, want := range map[string]int{"small": 0, "prometheus": 2, "all": 3} {
+	for file, want := range map[string]int{"small": 0, "prometheus": 3, "all": 5} {
 		policies := 0
 		for _, o := range rendered(t, chart+"/ci/"+file+"-values.yaml") {
 			if o["kind"] != "NetworkPolicy" {
@@ -267,9 +281,10 @@ func TestPodsReachNATSAndAgentsNothingElse(t *testing.T) {
 			}
 			policies++
 			labels, _ := at(o, "spec", "podSelector", "matchLabels").(object)
-			for _, rule := range at(o, "spec", "egress").([]any) {
+			rules, _ := at(o, "spec", "egress").([]any)
+			for _, rule := range rules {
 				for _, peer := range at(rule, "to").([]any) {
-					if at(peer, "ipBlock") != nil && labels["signalbox/forge"] == nil && labels["signalbox/role"] == nil {
+					if at(peer, "ipBlock") != nil && labels["signalbox/forge"] == nil && labels["signalbox/role"] == nil && labels["app.kubernetes.io/component"] != "console" {
 						t.Errorf("%s: all pods reach %v", file, peer)
 					}
 				}

@@ -53,6 +53,9 @@ func parses(t *testing.T, page, service, line string) {
 		if slices.Contains([]string{"auth", "definition", "github"}, words[0]) {
 			sub = words[:2]
 		}
+		if words[0] == "console" && !slices.Contains(words, "login") { // what it does by itself
+			sub = []string{"console", "serve"}
+		}
 	}
 	text, err := help(t, binary(t, service), sub...)
 	if err != nil {

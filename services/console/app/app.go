@@ -14,6 +14,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -141,6 +142,9 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, operator string) (
 		return nil, errors.Join(err, l.Close())
 	}
 	names := s.Names
+	if u, err := url.Parse(c.URL); err == nil && s.Public != "" {
+		names = append(slices.Clone(names), u.Hostname())
+	}
 	server := httpserver.New(c.handler(), httpserver.NewRefusals(h.Log, h.Refused.At("console")), names...)
 	h.Add("console", func(ctx context.Context) error {
 		defer context.AfterFunc(ctx, func() { _ = server.Close() })()

@@ -32,7 +32,7 @@ type GitHub struct {
 	ClientID   string   `name:"client-id" placeholder:"ID" help:"OAuth app of GitHub by which people sign in. Its callback is the address of the console with /signin/github/callback."`
 	SecretFile string   `name:"client-secret-file" type:"existingfile" placeholder:"FILE" help:"File with the secret of --github-client-id."`
 	URL        string   `name:"url" default:"https://github.com" placeholder:"URL" help:"GitHub by which people sign in: ${default} by default, or an Enterprise Server."`
-	Teams      []string `name:"team" sep:"none" placeholder:"ORG/TEAM=RIGHT" help:"Team that may sign in, and its right: view, act or admin. The greatest right counts. May be repeated."`
+	Teams      []string `name:"team" placeholder:"ORG/TEAM=RIGHT" help:"Team that may sign in, and its right: view, act or admin. The greatest right counts. May be repeated."`
 }
 
 const (
