@@ -90,7 +90,7 @@ func (f filter) with(change func(*filter)) string {
 	return f.url()
 }
 
-// matches reports whether the board shows a row, whatever its lifecycle and state.
+// matches reports whether the board shows a row, whatever its lifecycle and state. The text is in small letters.
 func (f filter) matches(r *row, now time.Time) bool {
 	switch {
 	case f.Closed != (r.Closed != ""),
@@ -102,7 +102,7 @@ func (f filter) matches(r *row, now time.Time) bool {
 		f.Late && !r.late(now),
 		f.Failing && r.Failures == 0,
 		f.Unproven && r.Unproven == "",
-		f.Text != "" && !contains(r.ID, f.Text) && !contains(r.Title, f.Text):
+		f.Text != "" && !strings.Contains(r.text(), f.Text):
 		return false
 	}
 	return true
@@ -111,10 +111,6 @@ func (f filter) matches(r *row, now time.Time) bool {
 // placed reports whether a row is in the lifecycle and state that the filter asks for.
 func (f filter) placed(r *row) bool {
 	return (f.Workflow == "" || f.Workflow == r.Workflow) && (f.State == "" || f.State == r.State)
-}
-
-func contains(text, part string) bool {
-	return strings.Contains(strings.ToLower(text), strings.ToLower(part))
 }
 
 // order puts what waits for people first, then what fails, the oldest on top. Of closed ones
@@ -186,44 +182,36 @@ type boardRow struct {
 func makeBoard(s snapshot, f filter, now time.Time) boardPage {
 	p := boardPage{Filter: f, Loading: !s.loaded}
 	var shown []*row
-	type place struct{ workflow, state string }
-	counts, looks := map[place]int{}, map[place]look{}
-	repos, workflows, roles, labels := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
+	counts := map[[2]string]*choice{} // by lifecycle and state
+	c := s.choices(f.Closed)
+	p.All, p.Closed, p.Repos, p.Workflows, p.Roles, p.Labels = c.All, c.Closed, c.Repos, c.Workflows, c.Roles, c.Labels
+	wanted := f
+	wanted.Text = strings.ToLower(f.Text)
 	for _, r := range s.rows {
-		if r.Closed != "" {
-			p.Closed++
-		}
-		if !(filter{Closed: f.Closed}).matches(r, now) {
+		if !wanted.matches(r, now) {
 			continue
 		}
-		p.All++
-		repos[r.Repo], workflows[r.Workflow], roles[r.Role] = true, true, true
-		for _, label := range r.Labels {
-			if len(labels) < maxLabels {
-				labels[label] = true
-			}
+		at := counts[[2]string{r.Workflow, r.State}]
+		if at == nil {
+			at = &choice{Text: r.State, Chosen: f.State == r.State && f.Workflow == r.Workflow,
+				URL: f.with(func(f *filter) { f.Workflow, f.State = r.Workflow, r.State })}
+			counts[[2]string{r.Workflow, r.State}] = at
 		}
-		if !f.matches(r, now) {
-			continue
-		}
-		at := place{r.Workflow, r.State}
-		counts[at]++
-		looks[at] = stateLook(r, looks[at])
+		at.Count++
+		at.Look = stateLook(r, at.Look)
 		if f.placed(r) {
 			shown = append(shown, r)
 		}
 	}
-	p.Repos, p.Workflows, p.Roles, p.Labels = names(repos), names(workflows), names(roles), names(labels)
 	byName := map[string]*lifecycle{}
-	for at, n := range counts {
-		l := byName[at.workflow]
+	for key, at := range counts {
+		l := byName[key[0]]
 		if l == nil {
-			l = &lifecycle{Name: at.workflow, Page: lifecycleURL(at.workflow), Chosen: f.Workflow == at.workflow, URL: f.with(func(f *filter) { f.Workflow, f.State = at.workflow, "" })}
-			byName[at.workflow] = l
+			l = &lifecycle{Name: key[0], Page: lifecycleURL(key[0]), Chosen: f.Workflow == key[0], URL: f.with(func(f *filter) { f.Workflow, f.State = key[0], "" })}
+			byName[key[0]] = l
 		}
-		l.Count += n
-		l.States = append(l.States, choice{Text: at.state, Count: n, Chosen: f.State == at.state && f.Workflow == at.workflow, Look: looks[at],
-			URL: f.with(func(f *filter) { f.Workflow, f.State = at.workflow, at.state })})
+		l.Count += at.Count
+		l.States = append(l.States, *at)
 	}
 	for _, name := range slices.Sorted(maps.Keys(byName)) {
 		l := byName[name]
@@ -234,39 +222,21 @@ func makeBoard(s snapshot, f filter, now time.Time) boardPage {
 	p.Filter.Page = min(f.Page, max(0, (p.Total-1)/perPage))
 	from := p.Filter.Page * perPage
 	to := min(from+perPage, p.Total)
-	for _, r := range first(shown, to)[from:] {
+	for _, r := range page(shown, from, to) {
 		p.Rows = append(p.Rows, boardRow{row: *r, URL: instanceURL(r.ID), Look: r.look(), Late: r.late(now)})
 	}
 	if p.From, p.To = from+1, to; p.Total == 0 {
 		p.From = 0
 	}
-	page := func(n int) string { f := p.Filter; f.Page = n; return f.url() }
+	numbered := func(n int) string { f := p.Filter; f.Page = n; return f.url() }
 	if from > 0 {
-		p.Prev = page(p.Filter.Page - 1)
+		p.Prev = numbered(p.Filter.Page - 1)
 	}
 	if to < p.Total {
-		p.Next = page(p.Filter.Page + 1)
+		p.Next = numbered(p.Filter.Page + 1)
 	}
 	p.Drop = f.drop()
 	return p
-}
-
-// first returns the first n rows in order. Few of many take one pass.
-func first(all []*row, n int) []*row {
-	if n == 0 || n*n > len(all) {
-		slices.SortFunc(all, order)
-		return all[:n]
-	}
-	var found []*row
-	for _, r := range all {
-		if len(found) == n && order(r, found[n-1]) > 0 {
-			continue
-		}
-		at, _ := slices.BinarySearchFunc(found, r, order)
-		found = slices.Insert(found, at, r)
-		found = found[:min(len(found), n)]
-	}
-	return found
 }
 
 // stateLook is the look of a state on the board: of its instances, the one that needs a person
@@ -277,11 +247,6 @@ func stateLook(r *row, before look) look {
 		return before
 	}
 	return now
-}
-
-func names(of map[string]bool) []string {
-	delete(of, "")
-	return slices.Sorted(maps.Keys(of))
 }
 
 // drop lists the filters that are on, each with the address without it.

@@ -39,6 +39,7 @@ type cache struct {
 	mu     sync.Mutex
 	rows   map[string]*row
 	all    []*row // the rows, each at its place
+	index  index  // of the rows
 	whole  map[string]view.Instance
 	story  map[string]story
 	defs   map[string]*workflow.Definition // by hash
@@ -88,7 +89,7 @@ func (c *cache) load(ctx context.Context) error {
 	err := c.client.Follow(ctx, after, func(news client.Change) error { c.take(news); return nil })
 	if no := new(instance.Refusal); errors.As(err, &no) { // the log was exchanged or cut
 		c.mu.Lock()
-		c.rows, c.all, c.waits, c.loaded, c.seq = map[string]*row{}, nil, 0, false, 0
+		c.rows, c.all, c.index, c.waits, c.loaded, c.seq = map[string]*row{}, nil, index{}, 0, false, 0
 		c.mu.Unlock()
 	}
 	return err
@@ -125,6 +126,11 @@ func (c *cache) set(r row) {
 	if have != nil && have.Seq > r.Seq {
 		return
 	}
+	r.low = r.text()
+	if have != nil {
+		c.index.add(have, -1)
+	}
+	c.index.add(&r, 1)
 	if have != nil && have.Waits {
 		c.waits--
 	}
@@ -325,17 +331,21 @@ func (c *cache) named(ctx context.Context, name string) (def *workflow.Definitio
 
 // snapshot is what a page is made of: a copy of all rows, as of a commit.
 type snapshot struct {
-	rows   []*row
-	seq    uint64
-	waits  int
-	loaded bool
+	offered [2]choices // of open rows, and of closed ones
+	rows    []*row
+	seq     uint64
+	waits   int
+	loaded  bool
 }
 
 func (c *cache) snapshot() snapshot {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return snapshot{slices.Clone(c.all), c.seq, c.waits, c.loaded}
+	return snapshot{[2]choices{c.index.choices(false), c.index.choices(true)}, slices.Clone(c.all), c.seq, c.waits, c.loaded}
 }
+
+// choices returns what the board offers of open rows or of closed ones.
+func (s snapshot) choices(closed bool) choices { return s.offered[part(closed)] }
 
 // waiting counts the instances that wait for people.
 func (c *cache) waiting() int {

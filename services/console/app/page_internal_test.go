@@ -82,7 +82,7 @@ func shown(t *testing.T, text string) map[string]string {
 		t.Fatal(err)
 	}
 	r := rowOfWhole(in)
-	board := makeBoard(snapshot{rows: []*row{&r}, loaded: true}, filter{Text: ""}, p.now())
+	board := makeBoard(snapshotOf([]*row{&r}), filter{Text: ""}, p.now())
 	board.Rows[0].Why, board.Ignored = whyOf(env(), in), text
 	board.frame = frame{Title: text, As: "ann", Live: true, Flash: text, Refused: text}
 	short := text[:min(len(text), 1000)]
@@ -266,7 +266,7 @@ func TestTheBoardShowsWhatWaitsForPeopleFirstAndPagesTheRest(t *testing.T) {
 	all[9].Failures = 2
 	all[7].Repo, all[8].Closed, all[6].Unproven = "acme/parse", instance.Ended, "no test"
 	first := func(p boardPage) string { return p.Rows[0].ID }
-	p := makeBoard(snapshot{rows: all, loaded: true}, filter{}, nine)
+	p := makeBoard(snapshotOf(all), filter{}, nine)
 	if len(p.Rows) != perPage || p.Total != 119 || p.From != 1 || p.To != perPage || first(p) != "acme/widgets/5" || p.Rows[1].ID != "acme/widgets/9" ||
 		p.Rows[2].ID != "acme/widgets/119" || p.Prev != "" || p.Next != "/?page=2" || p.Closed != 1 {
 		t.Errorf("the board is %+v", p)
@@ -292,29 +292,60 @@ func TestTheBoardShowsWhatWaitsForPeopleFirstAndPagesTheRest(t *testing.T) {
 		"a text in any case":   {filter{Text: "wIdGeT 11"}, 11, "acme/widgets/119"},
 		"a text that is an id": {filter{Text: "widgets/7"}, 11, "acme/widgets/79"},
 	} {
-		p := makeBoard(snapshot{rows: all, loaded: true}, c.f, nine)
+		p := makeBoard(snapshotOf(all), c.f, nine)
 		if p.Total != c.total || first(p) != c.first {
 			t.Errorf("%s: %d rows, the first is %s; want %d and %s", name, p.Total, first(p), c.total, c.first)
 		}
 	}
-	none := makeBoard(snapshot{rows: all, loaded: true}, filter{Repo: "acme/nothing", Late: true}, nine)
+	none := makeBoard(snapshotOf(all), filter{Repo: "acme/nothing", Late: true}, nine)
 	if none.Total != 0 || none.From != 0 || len(none.Drop) != 2 || none.Drop[0].URL != "/?late=1" || none.All != 119 {
 		t.Errorf("with no match the board is %+v", none)
 	}
 }
 
-func TestTheFirstRowsOfManyAreThoseOfTheWholeOrder(t *testing.T) {
+func TestAPageOfManyRowsIsThatOfTheWholeOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var all []*row
 		for i := range rapid.IntRange(0, 200).Draw(t, "rows") {
 			all = append(all, &row{ID: fmt.Sprint(i), Waits: rapid.Bool().Draw(t, "waits"), Failures: rapid.IntRange(0, 1).Draw(t, "failures"),
 				Entered: nine.Add(time.Duration(rapid.IntRange(0, 9).Draw(t, "entered")))})
 		}
-		n := rapid.IntRange(0, len(all)).Draw(t, "n")
+		to := rapid.IntRange(0, len(all)).Draw(t, "to")
+		from := rapid.IntRange(0, to).Draw(t, "from")
 		want := slices.Clone(all)
 		slices.SortFunc(want, order)
-		if got := first(slices.Clone(all), n); !slices.Equal(got, want[:n]) {
-			t.Fatalf("the first %d of %d are others", n, len(all))
+		if got := page(slices.Clone(all), from, to); !slices.Equal(got, want[from:to]) {
+			t.Fatalf("those from %d to %d of %d are others", from, to, len(all))
+		}
+	})
+}
+
+// snapshotOf returns what a cache with the rows shows.
+func snapshotOf(all []*row) snapshot {
+	s := snapshot{rows: all, loaded: true}
+	var x index
+	for _, r := range all {
+		x.add(r, 1)
+	}
+	s.offered = [2]choices{x.choices(false), x.choices(true)}
+	return s
+}
+
+func TestWhatTheBoardOffersFollowsTheRows(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := newCache(nil, newHub(), nil)
+		names := rapid.SampledFrom([]string{"", "a", "b"})
+		for i := range rapid.IntRange(0, 40).Draw(t, "changes") {
+			r := row{ID: fmt.Sprint(rapid.IntRange(0, 9).Draw(t, "id")), Seq: uint64(i), Repo: names.Draw(t, "repo"), Role: names.Draw(t, "role"),
+				Workflow: rapid.SampledFrom([]string{"issue", "learnings"}).Draw(t, "workflow"), Labels: []string{names.Draw(t, "label")}}
+			if rapid.Bool().Draw(t, "closed") {
+				r.Closed = instance.Ended
+			}
+			c.set(r)
+		}
+		s := c.snapshot()
+		if want := snapshotOf(s.rows); !reflect.DeepEqual(s.offered, want.offered) {
+			t.Fatalf("it offers %+v, and the rows are %+v", s.offered, want.offered)
 		}
 	})
 }
@@ -356,7 +387,7 @@ func BenchmarkTheBoardOf100000(b *testing.B) {
 			Role: "developer", Entered: nine.Add(-time.Duration(i*7919%100_000) * time.Second), Title: "A title", Waits: i%50 == 0})
 	}
 	for b.Loop() {
-		if p := makeBoard(snapshot{rows: all, loaded: true}, filter{}, nine); p.Total != len(all) {
+		if p := makeBoard(snapshotOf(all), filter{}, nine); p.Total != len(all) {
 			b.Fatal(p.Total)
 		}
 	}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/engine/instance"
@@ -28,7 +29,16 @@ type row struct {
 	Labels              []string // of its issue; none of a closed one
 	Cost                string   // none of a closed one
 	Seq                 uint64
-	at                  int // its place in the cache
+	at                  int    // its place in the cache
+	low                 string // see text
+}
+
+// text returns what the board searches: id and title in small letters. The cache has made it before.
+func (r *row) text() string {
+	if r.low == "" {
+		return strings.ToLower(r.ID + "\n" + r.Title)
+	}
+	return r.low
 }
 
 // rowOf returns the row of a summary.
