@@ -32,6 +32,8 @@ type Sum struct {
 
 // Tally is the sums of a log. The zero Tally is not ready: see New. It is not safe for concurrent use.
 type Tally struct {
+	Since time.Time // what was spent before is left out
+
 	sums  map[Key]*Sum
 	steps map[string]step   // that are at work, by instance
 	repos map[string]string // of open instances whose names do not have them
@@ -46,7 +48,7 @@ type step struct {
 
 // New returns the tally of an empty log.
 func New() *Tally {
-	return &Tally{map[Key]*Sum{}, map[string]step{}, map[string]string{}}
+	return &Tally{sums: map[Key]*Sum{}, steps: map[string]step{}, repos: map[string]string{}}
 }
 
 // Add adds the next commit of the log. state is where the instance was after it. Spending before a result counts where
@@ -74,6 +76,9 @@ func (t *Tally) Add(id, workflow, state string, c instance.Commit) {
 func (t *Tally) report(id, workflow string, e instance.Reported, at time.Time) {
 	sum, s := t.sum(id, workflow, e.Role, e.State, at, e.Result.Spend), t.steps[id]
 	delete(t.steps, id)
+	if sum == nil {
+		return
+	}
 	sum.Steps++
 	switch e.Result.Status {
 	case instance.Success:
@@ -91,8 +96,11 @@ func (t *Tally) report(id, workflow string, e instance.Reported, at time.Time) {
 
 func metered(c instance.Cost) bool { return c.TokensIn+c.TokensOut > 0 }
 
-// sum adds a cost to its sum.
+// sum adds a cost to its sum; nil if it is left out.
 func (t *Tally) sum(id, workflow, role, state string, at time.Time, c instance.Cost) *Sum {
+	if at.Before(t.Since) {
+		return nil
+	}
 	key := Key{workflow, cmp.Or(t.repos[id], RepoOf(id)), role, cmp.Or(c.Brain, NotReported), state, at.UTC().Format(time.DateOnly)}
 	sum := t.sums[key]
 	if sum == nil {

@@ -1588,11 +1588,12 @@ type RoleWork struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Role  string                 `protobuf:"bytes,1,opt,name=role,proto3" json:"role,omitempty"`
 	// Work that no agent has, and since when the oldest of it waits.
-	Queued        int64                  `protobuf:"varint,2,opt,name=queued,proto3" json:"queued,omitempty"`
-	Oldest        *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=oldest,proto3" json:"oldest,omitempty"`
-	Working       []*Working             `protobuf:"bytes,4,rep,name=working,proto3" json:"working,omitempty"` // the longest at work first; at most 200
-	Busy          int64                  `protobuf:"varint,5,opt,name=busy,proto3" json:"busy,omitempty"`      // how many are at work
-	Idle          int64                  `protobuf:"varint,6,opt,name=idle,proto3" json:"idle,omitempty"`      // requests of agents that wait for work at this moment
+	Queued  int64                  `protobuf:"varint,2,opt,name=queued,proto3" json:"queued,omitempty"`
+	Oldest  *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=oldest,proto3" json:"oldest,omitempty"`
+	Working []*Working             `protobuf:"bytes,4,rep,name=working,proto3" json:"working,omitempty"` // the longest at work first; at most 200
+	Busy    int64                  `protobuf:"varint,5,opt,name=busy,proto3" json:"busy,omitempty"`      // how many are at work
+	// Agents that wait for work: at the orchestrator now, and at the queue of the role as it was looked at last, some seconds ago.
+	Idle          int64 `protobuf:"varint,6,opt,name=idle,proto3" json:"idle,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }

@@ -28,6 +28,7 @@ type roleRow struct {
 	Name   string
 	URL    string // the board of its work
 	Agents int    // that hold work
+	Free   int64  // that wait for work
 	Cost   *costRow
 	Queued int
 	Oldest time.Time // of the work that nobody has taken
@@ -85,6 +86,17 @@ func makeAgents(all []*row, now time.Time) agentPage {
 	return p
 }
 
+// wait adds the agents that wait for work. A role with such agents has a row.
+func (p *agentPage) wait(roles []*pb.RoleWork) {
+	for _, one := range roles {
+		if i := slices.IndexFunc(p.Roles, func(r roleRow) bool { return r.Name == one.GetRole() }); i >= 0 {
+			p.Roles[i].Free = one.GetIdle()
+		} else if one.GetIdle() > 0 {
+			p.Roles = append(p.Roles, roleRow{Name: one.GetRole(), URL: filter{Role: one.GetRole()}.url(), Free: one.GetIdle()})
+		}
+	}
+}
+
 // add adds what the steps of the roles cost.
 func (p *agentPage) add(spent *pb.CostsReply) {
 	for _, s := range spent.GetSums() {
@@ -107,6 +119,11 @@ func (c *Console) agents(w http.ResponseWriter, r *http.Request, s *session) {
 		p.Unread = sentence(err)
 	}
 	p.add(spent)
+	roles, err := c.roles.get(r.Context(), c.client.Agents)
+	if err != nil {
+		p.Unread = sentence(err)
+	}
+	p.wait(roles)
 	p.frame = c.frame(s, "Agents", "agents")
 	p.Seq, p.Waiting = snap.seq, snap.waits
 	c.pages.show(w, http.StatusOK, "agents", p)

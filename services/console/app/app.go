@@ -81,6 +81,7 @@ type Console struct {
 	changes  *changes
 	spent    asks[*pb.CostsReply]
 	checks   asked[[]*pb.HealthCheck]
+	roles    asked[[]*pb.RoleWork]
 	lives    asks[client.Output]
 	pages    pages
 	now      func() time.Time

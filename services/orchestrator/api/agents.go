@@ -26,8 +26,16 @@ func (s *Server) agents(ctx context.Context, r request) (proto.Message, *pb.Refu
 	if _, _, err := s.Engine.Select(ctx, projection.Selection{Keep: w.add}); err != nil {
 		return nil, refusal(err)
 	}
-	for role, n := range s.Engine.Idle() {
-		w.role(role).Idle = int64(n)
+	waiting := []map[string]int{s.Engine.Idle()}
+	if s.Waiting != nil {
+		waiting = append(waiting, s.Waiting())
+	}
+	for _, all := range waiting {
+		for role, n := range all {
+			if n > 0 {
+				w.role(role).Idle += int64(n)
+			}
+		}
 	}
 	return &pb.AgentsReply{Roles: w.sorted()}, nil
 }

@@ -40,6 +40,8 @@ type Config struct {
 	Answered func(command, code string, took time.Duration)
 	// Health, if not nil, returns the state of the parts of the system that the server does not know itself. It is called from any goroutine.
 	Health func(context.Context) []*pb.HealthCheck
+	// Waiting, if not nil, returns how many agents of each role wait at its queue. It is called from any goroutine.
+	Waiting func() map[string]int
 	// Forbidden, if not nil, is called for each request that its account may not make, from any goroutine.
 	Forbidden func(kind, command string)
 }

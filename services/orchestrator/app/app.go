@@ -143,7 +143,8 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 		return log.Close(context.WithoutCancel(ctx))
 	})
 	h.AddBase("dead letters", func(ctx context.Context) error { return watchDeadLetters(ctx, h.Log, js, m) })
-	q := queueWatch{js, definitions, m, h.Log, new(unserved), func(ctx context.Context) error {
+	idle := new(unserved)
+	q := queueWatch{js, definitions, m, h.Log, idle, func(ctx context.Context) error {
 		all, err := definitions.stored(ctx, js, h.Log)
 		if err != nil {
 			return err
@@ -152,7 +153,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	}}
 	h.Health.Warn("agents", q.idle.check)
 	h.AddBase("queues", func(ctx context.Context) error { return q.run(ctx) })
-	o := orchestrator{s, js, entry, guarded, definitions, limits, snapshots, m, &strangers{log: h.Log, metrics: m}, objects{js, code}, budgets, key, standby.NewElector(h.NATS, log), storage}
+	o := orchestrator{s, js, entry, guarded, definitions, limits, snapshots, m, &strangers{log: h.Log, metrics: m}, objects{js, code}, budgets, key, standby.NewElector(h.NATS, log), storage, idle}
 	if !s.StandBy {
 		m.setActive(true)
 		return o.serve(ctx, h)
@@ -176,6 +177,7 @@ type orchestrator struct {
 	key         ed25519.PrivateKey
 	elector     *standby.Elector
 	storage     *storageWatch
+	idle        *unserved
 }
 
 // signingKey reads the key of attestations, nil if there is none.
@@ -232,7 +234,7 @@ func (o orchestrator) serve(ctx context.Context, h *service.Host) error {
 	server, err := api.Serve(api.Config{
 		Conn: h.NATS, Entry: o.entry, Engine: e, Store: o.log, Definitions: o.definitions, Objects: o.objects, Key: o.key, Version: api.Version, Log: h.Log,
 		Answered: o.metrics.answered, Forbidden: o.metrics.forbade,
-		Health: health{o, h, e, time.Now()}.checks,
+		Health: health{o, h, e, time.Now()}.checks, Waiting: o.idle.waiting,
 	})
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/eventstore/natstest"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/service"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	"github.com/signalbox/signalbox/services/orchestrator/orchestratortest"
 )
 
@@ -150,6 +152,24 @@ func TestWorkThatNoAgentTakesIsNamedByHealthAndMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.until("with a pm", func(r service.Readiness) bool { return r.Warnings["agents"] == "" })
+	idle := func() int64 {
+		roles, err := c.Agents(h.ctx)
+		at := slices.IndexFunc(roles, func(r *pb.RoleWork) bool { return r.GetRole() == "pm" })
+		if err != nil || at < 0 {
+			t.Fatalf("the roles are %v, %v", roles, err)
+		}
+		return roles[at].GetIdle()
+	}
+	if n := idle(); n != 0 {
+		t.Errorf("%d agents wait, want none", n)
+	}
+	waits, err := pm.Messages() // as an agent that has nothing to do
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer waits.Stop()
+	go func() { _, _ = waits.Next() }() // ends with Stop
+	h.until("with an idle pm", func(service.Readiness) bool { return idle() == 1 })
 }
 
 // answered waits until the orchestrator answers a check as wanted.

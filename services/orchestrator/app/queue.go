@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -139,7 +140,7 @@ func (q queueWatch) look(ctx context.Context, roles []string) {
 			if role == subject.Endings { // its comments are no work of a role
 				continue
 			}
-			q.idle.note(role, info.NumPending, info.NumWaiting+info.NumAckPending > 0)
+			q.idle.note(role, info.NumPending, info.NumWaiting, info.NumWaiting+info.NumAckPending > 0)
 		case errors.Is(err, jetstream.ErrConsumerNotFound):
 			missing = append(missing, role)
 		}
@@ -160,16 +161,29 @@ func (q queueWatch) look(ctx context.Context, roles []string) {
 	}
 }
 
-// unserved are the roles that have work in their queues, and no agent that takes it.
+// unserved are the roles that have work in their queues, and no agent that takes it. It also has the agents that wait at
+// queues.
 type unserved struct {
 	mu    sync.Mutex
 	roles map[string]uint64 // by role, how much work waits
+	free  map[string]int    // by role, how many agents wait at its queue
+}
+
+// waiting returns how many agents of each role wait at its queue.
+func (u *unserved) waiting() map[string]int {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return maps.Clone(u.free)
 }
 
 // note takes in how a queue is. served means that an agent waits at it, or has work of it.
-func (u *unserved) note(role string, pending uint64, served bool) {
+func (u *unserved) note(role string, pending uint64, waiting int, served bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	if u.free == nil {
+		u.free = map[string]int{}
+	}
+	u.free[role] = waiting
 	delete(u.roles, role)
 	if pending > 0 && !served {
 		if u.roles == nil {

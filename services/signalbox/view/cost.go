@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/engine/tally"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
@@ -19,8 +19,8 @@ type Cost struct {
 	TokensOut int64   `json:"tokens_out"`
 	USD       float64 `json:"usd"`
 	WallMS    int64   `json:"wall_ms"`
-	Steps     int     `json:"steps"`
-	Unmetered int     `json:"unmetered"` // steps that reported no tokens: rules, and programs whose cost is unknown
+	Steps     int64   `json:"steps"`
+	Unmetered int64   `json:"unmetered"` // steps that reported no tokens: rules, and programs whose cost is unknown
 }
 
 // Costs sums what steps cost.
@@ -33,59 +33,36 @@ type Costs struct {
 // NewCosts sums by repo, role, brain, state, day or instance what was spent since then.
 func NewCosts(by string, since time.Time) *Costs { return &Costs{by, since, map[string]*Cost{}} }
 
-// Add adds all of an instance. Spending before a result counts where it was claimed.
-func (c *Costs) Add(id string, commits []instance.Commit) {
-	in := instance.Instance{ID: id}
-	role, state, metered := "", "", false
-	for _, commit := range commits {
-		before := in.State
-		in = instance.Evolve(in, commit)
-		for _, e := range commit.Events {
-			var spend instance.Cost
-			steps := 0
-			switch e := e.(type) {
-			case instance.Claimed:
-				role, state, metered = e.Role, cmp.Or(in.State, before), false
-				continue
-			case instance.Spent:
-				spend = e.Spend
-			case instance.Reported:
-				role, state, spend, steps = e.Role, e.State, e.Result.Spend, 1
-			default:
-				continue
-			}
-			if commit.At.Before(c.since) {
-				continue
-			}
-			metered = metered || spend.TokensIn+spend.TokensOut > 0
-			line := c.line(map[string]string{"repo": repoOf(in), "role": role, "state": state, "day": commit.At.UTC().Format(time.DateOnly),
-				"instance": id, "brain": cmp.Or(spend.Brain, tally.NotReported)}[c.by])
-			line.TokensIn, line.TokensOut = line.TokensIn+spend.TokensIn, line.TokensOut+spend.TokensOut
-			line.USD, line.WallMS, line.Steps = line.USD+spend.USD, line.WallMS+spend.WallMS, line.Steps+steps
-			if steps > 0 && !metered {
-				line.Unmetered++
-			}
-		}
+// Add adds the history of an instance.
+func (c *Costs) Add(id string, records []*pb.Record) {
+	sums := tally.New()
+	sums.Since = c.since
+	for i, commit := range Commits(records) {
+		sums.Add(id, records[i].GetWorkflow(), strings.TrimPrefix(records[i].GetState(), "@"), commit)
+	}
+	for k, s := range sums.By(func(k tally.Key) (tally.Key, bool) { return k, true }) {
+		c.add(map[string]string{"repo": k.Repo, "role": k.Role, "state": k.State, "day": k.Day, "brain": k.Brain, "instance": id}[c.by], Cost{
+			TokensIn: s.TokensIn, TokensOut: s.TokensOut, USD: s.USD, WallMS: s.WallMS, Steps: s.Steps, Unmetered: s.Unmetered})
 	}
 }
 
-func (c *Costs) line(name string) *Cost {
-	if c.named[name] == nil {
-		c.named[name] = &Cost{Name: name}
+// Take adds sums of the orchestrator, which have what is summed by and nothing else.
+func (c *Costs) Take(sums []*pb.CostSum) {
+	for _, s := range sums {
+		c.add(cmp.Or(s.GetRepo(), s.GetRole(), s.GetState(), s.GetDay(), s.GetBrain(), "none"), Cost{
+			TokensIn: s.GetTokensIn(), TokensOut: s.GetTokensOut(), USD: s.GetUsd(), WallMS: s.GetWallMs(), Steps: s.GetSteps(), Unmetered: s.GetUnmetered()})
 	}
-	return c.named[name]
 }
 
-// repoOf returns the repository of an instance; of one that is on no forge, what its name
-// begins with.
-func repoOf(in instance.Instance) string {
-	if in.Issue.Repo != "" {
-		return in.Issue.Repo
+// add adds a cost to the line of a name.
+func (c *Costs) add(name string, of Cost) {
+	line := c.named[name]
+	if line == nil {
+		line = &Cost{Name: name}
+		c.named[name] = line
 	}
-	if i := strings.LastIndexByte(in.ID, '/'); i > 0 {
-		return in.ID[:i]
-	}
-	return in.ID
+	line.TokensIn, line.TokensOut, line.USD = line.TokensIn+of.TokensIn, line.TokensOut+of.TokensOut, line.USD+of.USD
+	line.WallMS, line.Steps, line.Unmetered = line.WallMS+of.WallMS, line.Steps+of.Steps, line.Unmetered+of.Unmetered
 }
 
 // Raised is an amount of a budget in words: "$5.00" or "200000 tokens".
@@ -135,14 +112,13 @@ func (c *Costs) Print(env *term.Env) error {
 		return nil
 	}
 	t := env.Table(c.by, "usd", "tokens in", "tokens out", "time", "steps", "unmetered")
-	sum := Cost{Name: "all"}
+	sum := NewCosts(c.by, c.since)
 	for _, line := range all {
 		t.Row(line.cells()...)
-		sum.TokensIn, sum.TokensOut, sum.USD = sum.TokensIn+line.TokensIn, sum.TokensOut+line.TokensOut, sum.USD+line.USD
-		sum.WallMS, sum.Steps, sum.Unmetered = sum.WallMS+line.WallMS, sum.Steps+line.Steps, sum.Unmetered+line.Unmetered
+		sum.add("all", line)
 	}
 	if len(all) > 1 {
-		t.Row(sum.cells()...)
+		t.Row(sum.named["all"].cells()...)
 	}
 	return t.Print()
 }
