@@ -105,6 +105,7 @@ func (r *reader) top() map[string]take {
 		"brains":    r.brains,
 		"limits":    r.list(r.limit),
 		"labels":    r.labels,
+		"notify":    r.notify,
 	}
 }
 
@@ -255,6 +256,37 @@ func (r *reader) labels(n ast.Node) {
 		}
 	})
 }
+
+// notify reads the events that each target of notifications gets. Addresses are the operator's alone.
+func (r *reader) notify(n ast.Node) {
+	if _, ok := n.(*ast.SequenceNode); ok {
+		r.Want(n, "names of targets that the operator has defined, each with its events, such as team: [waits, failed]")
+		return
+	}
+	r.Entries(n, func(key string, at Place, value ast.Node) {
+		var events []string
+		r.list(func(n ast.Node) {
+			var event string
+			r.text(&event)(n)
+			switch {
+			case event == "":
+			case !slices.Contains(Events(), event):
+				r.Unknown(r.At(n), "event", event, Events())
+			case !slices.Contains(events, event):
+				events = append(events, event)
+			}
+		})(value)
+		if r.config.Notify == nil {
+			r.config.Notify = map[string]string{}
+		}
+		if r.config.Notify[key], r.config.places["notify."+key] = strings.Join(events, ","), at; len(r.config.Notify) > maxTargets {
+			r.Add(at, "more than %d targets of notifications", maxTargets)
+		}
+	})
+}
+
+// maxTargets is how many targets of notifications a file may name.
+const maxTargets = 20
 
 // ownLabels begins the labels that show how an issue stands.
 const ownLabels = "signalbox:"

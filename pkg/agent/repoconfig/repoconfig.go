@@ -40,6 +40,7 @@ type Config struct {
 	Limits    []instance.Limit
 	Days      []instance.DayBudget
 	Labels    map[string]string // that triage may set, by what it found; nil: none
+	Notify    map[string]string // events by target of notifications, with commas between them; nil: the operator's
 
 	places map[string]Place // by key, as in policy.max_iterations
 }
@@ -84,8 +85,11 @@ func (c Config) Of(file, commit string) *instance.Configuration {
 	if c.Hash == "" {
 		return nil
 	}
-	return &instance.Configuration{File: file, Commit: commit, Hash: c.Hash, Policy: c.Policy, Protect: c.Protect, Brains: c.Brains, Limits: c.Limits, Days: c.Days, Labels: c.Labels}
+	return &instance.Configuration{File: file, Commit: commit, Hash: c.Hash, Policy: c.Policy, Protect: c.Protect, Brains: c.Brains, Limits: c.Limits, Days: c.Days, Labels: c.Labels, Notify: c.Notify}
 }
+
+// Events returns the events that people can be notified of.
+func Events() []string { return []string{"waits", "failed", "completed", "budget", "unproven"} }
 
 // Hash returns the hash of a file.
 func Hash(src []byte) string {

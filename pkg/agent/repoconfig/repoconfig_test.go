@@ -1,6 +1,8 @@
 package repoconfig_test
 
 import (
+	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -102,6 +104,11 @@ func TestWhatIsWrongIsNamedWithItsLine(t *testing.T) {
 		"two documents":            {"label: a\n---\nlabl: b\n", "f:"},
 		"an alias":                 {"label: &a x\nlifecycle: *a\n", "f:1: want a text"},
 		"two lines":                {"label: \"a\\nb\"\n", "f:1: want a line of text"},
+		"targets as a list":        {"notify: [team]\n", "f:1: want names of targets that the operator has defined"},
+		"an event of a target":     {"notify:\n  team: [waits, fails]\n", `f:2: unknown event "fails"`},
+		"no event of a target":     {"notify: {team: []}\n", "f:1: want a list with something in it"},
+		"an address as a target":   {"notify: {team: {chat: 'slack://x'}}\n", "f:1: "},
+		"many targets":             {"notify: {" + manyTargets() + "}\n", "f:1: more than 20 targets"},
 		"labels of another kind":   {"labels: {bugs: bug}\n", `f:1: unknown kind of issue "bugs"; did you mean "bug"?`},
 		"a label of our own":       {"labels: {bug: \"Signalbox:done\"}\n", "f:1: labels that begin with signalbox: show how issues stand"},
 		"a large file":             {strings.Repeat("# x\n", 20_000), "80000 bytes, want at most 65536"},
@@ -236,4 +243,23 @@ func FuzzParse(f *testing.F) {
 			t.Error("a file that is refused is in force")
 		}
 	})
+}
+
+// manyTargets is more targets than a file may name.
+func manyTargets() string {
+	var all []string
+	for i := range 21 {
+		all = append(all, fmt.Sprintf("t%d: [waits]", i))
+	}
+	return strings.Join(all, ", ")
+}
+
+func TestARepositoryChoosesTheEventsOfTargets(t *testing.T) {
+	c, err := repoconfig.Parse("f", []byte("notify:\n  team: [waits, failed, waits]\n  releases: [completed]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := map[string]string{"team": "waits,failed", "releases": "completed"}; !maps.Equal(c.Notify, want) || !maps.Equal(c.Of("f", "c").Notify, want) {
+		t.Errorf("%v, want %v", c.Notify, want)
+	}
 }

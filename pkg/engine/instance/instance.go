@@ -211,6 +211,8 @@ type Configuration struct {
 	Days    []DayBudget       `json:"days,omitempty"`    // of what a day may cost in the repository
 	// Labels are those that triage may set, by what it found: see triage.Keys. None: it sets none.
 	Labels map[string]string `json:"labels,omitempty"`
+	// Notify are the events that targets of notifications get, by the name of the target, with commas between them.
+	Notify map[string]string `json:"notify,omitempty"`
 	// Problem is the fault of a newer file that is not in force. People get it
 	// in a comment on the issue.
 	Problem string `json:"problem,omitempty"`

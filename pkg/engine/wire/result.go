@@ -46,7 +46,7 @@ func configuration(c *instance.Configuration) *pb.Configuration {
 		return nil
 	}
 	return &pb.Configuration{File: c.File, Commit: c.Commit, Hash: c.Hash, Policy: c.Policy, Protect: c.Protect, Brains: c.Brains,
-		Problem: c.Problem, Limits: each(c.Limits, limit), Days: each(c.Days, dayBudget), Labels: c.Labels}
+		Problem: c.Problem, Limits: each(c.Limits, limit), Days: each(c.Days, dayBudget), Labels: c.Labels, Notify: c.Notify}
 }
 
 func toConfiguration(p *pb.Configuration) *instance.Configuration {
@@ -55,7 +55,7 @@ func toConfiguration(p *pb.Configuration) *instance.Configuration {
 	}
 	return &instance.Configuration{File: p.GetFile(), Commit: p.GetCommit(), Hash: p.GetHash(), Policy: p.GetPolicy(), Protect: p.GetProtect(),
 		Brains: p.GetBrains(), Problem: p.GetProblem(), Limits: each(p.GetLimits(), toLimit),
-		Days: each(p.GetDays(), toDayBudget), Labels: p.GetLabels()}
+		Days: each(p.GetDays(), toDayBudget), Labels: p.GetLabels(), Notify: p.GetNotify()}
 }
 
 func limit(l instance.Limit) *pb.Limit {

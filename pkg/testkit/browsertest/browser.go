@@ -105,6 +105,12 @@ func (b *Browser) Run(script string) {
 // Wait waits until a condition in JavaScript holds on the page, or on one that it leads to.
 func (b *Browser) Wait(condition string) {
 	b.Helper()
+	b.Within(patience, condition)
+}
+
+// Within is Wait for what may take longer.
+func (b *Browser) Within(patience time.Duration, condition string) {
+	b.Helper()
 	start := time.Now()
 	for {
 		_, err := run(b, chromedp.Poll[bool](condition, chromedp.WithPollingTimeout(patience)))

@@ -1750,7 +1750,9 @@ type Configuration struct {
 	// Of what a day may cost in the repository.
 	Days []*DayBudget `protobuf:"bytes,9,rep,name=days,proto3" json:"days,omitempty"`
 	// Labels that triage may set, by what it found: bug, feature, question, documentation or duplicate.
-	Labels        map[string]string `protobuf:"bytes,10,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Labels map[string]string `protobuf:"bytes,10,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// Events that targets of notifications get, by the name of the target: words with a comma between them.
+	Notify        map[string]string `protobuf:"bytes,11,rep,name=notify,proto3" json:"notify,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1851,6 +1853,13 @@ func (x *Configuration) GetDays() []*DayBudget {
 func (x *Configuration) GetLabels() map[string]string {
 	if x != nil {
 		return x.Labels
+	}
+	return nil
+}
+
+func (x *Configuration) GetNotify() map[string]string {
+	if x != nil {
+		return x.Notify
 	}
 	return nil
 }
@@ -2156,7 +2165,7 @@ const file_signalbox_v1_result_proto_rawDesc = "" +
 	"\vadmitted_by\x18\t \x01(\tR\n" +
 	"admittedBy\x123\n" +
 	"\x06config\x18\n" +
-	" \x01(\v2\x1b.signalbox.v1.ConfigurationR\x06config\"\xed\x03\n" +
+	" \x01(\v2\x1b.signalbox.v1.ConfigurationR\x06config\"\xe9\x04\n" +
 	"\rConfiguration\x12\x12\n" +
 	"\x04file\x18\x01 \x01(\tR\x04file\x12\x16\n" +
 	"\x06commit\x18\x02 \x01(\tR\x06commit\x12\x12\n" +
@@ -2168,11 +2177,15 @@ const file_signalbox_v1_result_proto_rawDesc = "" +
 	"\x06limits\x18\b \x03(\v2\x13.signalbox.v1.LimitR\x06limits\x12+\n" +
 	"\x04days\x18\t \x03(\v2\x17.signalbox.v1.DayBudgetR\x04days\x12?\n" +
 	"\x06labels\x18\n" +
-	" \x03(\v2'.signalbox.v1.Configuration.LabelsEntryR\x06labels\x1a9\n" +
+	" \x03(\v2'.signalbox.v1.Configuration.LabelsEntryR\x06labels\x12?\n" +
+	"\x06notify\x18\v \x03(\v2'.signalbox.v1.Configuration.NotifyEntryR\x06notify\x1a9\n" +
 	"\vPolicyEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a9\n" +
+	"\vNotifyEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"b\n" +
 	"\tDayBudget\x12\x12\n" +
@@ -2197,7 +2210,7 @@ func file_signalbox_v1_result_proto_rawDescGZIP() []byte {
 	return file_signalbox_v1_result_proto_rawDescData
 }
 
-var file_signalbox_v1_result_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
+var file_signalbox_v1_result_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
 var file_signalbox_v1_result_proto_goTypes = []any{
 	(*Result)(nil),              // 0: signalbox.v1.Result
 	(*QuestionForm)(nil),        // 1: signalbox.v1.QuestionForm
@@ -2227,7 +2240,8 @@ var file_signalbox_v1_result_proto_goTypes = []any{
 	nil,                         // 25: signalbox.v1.Evidence.DataEntry
 	nil,                         // 26: signalbox.v1.Configuration.PolicyEntry
 	nil,                         // 27: signalbox.v1.Configuration.LabelsEntry
-	(*durationpb.Duration)(nil), // 28: google.protobuf.Duration
+	nil,                         // 28: signalbox.v1.Configuration.NotifyEntry
+	(*durationpb.Duration)(nil), // 29: google.protobuf.Duration
 }
 var file_signalbox_v1_result_proto_depIdxs = []int32{
 	3,  // 0: signalbox.v1.Result.answers:type_name -> signalbox.v1.Answer
@@ -2238,7 +2252,7 @@ var file_signalbox_v1_result_proto_depIdxs = []int32{
 	23, // 5: signalbox.v1.Result.sections:type_name -> signalbox.v1.Result.SectionsEntry
 	24, // 6: signalbox.v1.Result.forms:type_name -> signalbox.v1.Result.FormsEntry
 	1,  // 7: signalbox.v1.WantedForm.form:type_name -> signalbox.v1.QuestionForm
-	28, // 8: signalbox.v1.WantedForm.within:type_name -> google.protobuf.Duration
+	29, // 8: signalbox.v1.WantedForm.within:type_name -> google.protobuf.Duration
 	25, // 9: signalbox.v1.Evidence.data:type_name -> signalbox.v1.Evidence.DataEntry
 	7,  // 10: signalbox.v1.Evidence.judgement:type_name -> signalbox.v1.Judgement
 	5,  // 11: signalbox.v1.Evidence.demo:type_name -> signalbox.v1.Demo
@@ -2268,12 +2282,13 @@ var file_signalbox_v1_result_proto_depIdxs = []int32{
 	21, // 35: signalbox.v1.Configuration.limits:type_name -> signalbox.v1.Limit
 	20, // 36: signalbox.v1.Configuration.days:type_name -> signalbox.v1.DayBudget
 	27, // 37: signalbox.v1.Configuration.labels:type_name -> signalbox.v1.Configuration.LabelsEntry
-	2,  // 38: signalbox.v1.Result.FormsEntry.value:type_name -> signalbox.v1.WantedForm
-	39, // [39:39] is the sub-list for method output_type
-	39, // [39:39] is the sub-list for method input_type
-	39, // [39:39] is the sub-list for extension type_name
-	39, // [39:39] is the sub-list for extension extendee
-	0,  // [0:39] is the sub-list for field type_name
+	28, // 38: signalbox.v1.Configuration.notify:type_name -> signalbox.v1.Configuration.NotifyEntry
+	2,  // 39: signalbox.v1.Result.FormsEntry.value:type_name -> signalbox.v1.WantedForm
+	40, // [40:40] is the sub-list for method output_type
+	40, // [40:40] is the sub-list for method input_type
+	40, // [40:40] is the sub-list for extension type_name
+	40, // [40:40] is the sub-list for extension extendee
+	0,  // [0:40] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_result_proto_init() }
@@ -2287,7 +2302,7 @@ func file_signalbox_v1_result_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_signalbox_v1_result_proto_rawDesc), len(file_signalbox_v1_result_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   28,
+			NumMessages:   29,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

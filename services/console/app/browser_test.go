@@ -75,6 +75,18 @@ func TestPeopleWorkWithTheConsoleInABrowser(t *testing.T) {
 
 	e.watchOutput(b)
 
+	// Another person answers first: the form that is filled in stays, and is refused with its text.
+	e.open("acme/widgets/4")
+	b.Go("/i/acme/widgets/4")
+	b.Wait(live)
+	b.Run("document.getElementById('acme/widgets/4-text').value = 'Version 3, I think'")
+	if _, err := e.client.Answer(e.ctx, "acme/widgets/4", 0, "Version 2"); err != nil {
+		t.Fatal(err)
+	}
+	b.Wait("document.querySelector('#now dd code').innerText === 'building'")
+	b.Run("document.querySelector('button[value=answer]').click()")
+	b.Shows("Nothing was sent: it has moved on since you read: it is in building now, and was in waiting")
+
 	b.Go("/")
 	b.Wait(live)
 	proxy.Set(faultproxy.Cut())
@@ -104,6 +116,12 @@ func TestPeopleWorkWithTheConsoleInABrowser(t *testing.T) {
 			t.Errorf("%s has %d characters", path, size)
 		}
 	}
+	// A session that ended elsewhere: the open page asks to sign in by itself.
+	b.Go("/")
+	b.Wait(live)
+	b.Run("fetch('/signout', {method: 'POST'})")
+	b.Wait("document.querySelector('h1')?.innerText === 'Sign in' && !document.body.innerText.includes('acme/widgets')")
+
 	if wrong := b.Wrong(); len(wrong) > 0 {
 		t.Errorf("the pages did %q", wrong)
 	}

@@ -9,6 +9,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/url"
 	"time"
 
@@ -32,6 +33,8 @@ type Settings struct {
 	Targets string        `name:"notify" required:"" type:"existingfile" placeholder:"FILE" help:"YAML file of targets: names with a webhook or a chat, and the events that each gets."`
 	Console string        `name:"console-url" placeholder:"URL" help:"Where people reach the console: notifications have a link to the instance there."`
 	Retry   time.Duration `name:"retry" default:"5s" help:"Pause before a delivery that failed is tried again. It doubles, up to 10m."`
+	// Desktop is a terminal that shows notifications, too; nil: there is none. Targets may be empty then.
+	Desktop io.Writer     `kong:"-"`
 	MaxAge  time.Duration `name:"max-age" default:"24h" help:"Age at which a notification is given up: it is news no more."`
 }
 
@@ -59,8 +62,14 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	}
 	n := &notifier{Settings: s, log: h.Log, client: client.New(h.NATS, h.Name), now: time.Now, definitions: map[string]*workflow.Definition{}, delivered: map[string]bool{}}
 	var err error
-	if n.targets, err = readTargets(s.Targets, n.now); err != nil {
-		return service.Usagef("--notify: %w", err)
+	if s.Targets != "" || s.Desktop == nil {
+		if n.targets, err = readTargets(s.Targets, n.now); err != nil {
+			return service.Usagef("--notify: %w", err)
+		}
+	}
+	if s.Desktop != nil {
+		_, usual := Events()
+		n.targets = append(n.targets, target{name: desktopName, events: usual, sender: desktop{s.Desktop}})
 	}
 	scanner, err := secret.New()
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -17,6 +19,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/subject"
 	"github.com/signalbox/signalbox/pkg/engine/wire"
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
+	"github.com/signalbox/signalbox/pkg/engine/yamlfile"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
@@ -122,10 +125,12 @@ func (n *notifier) handle(ctx context.Context, msg jetstream.Msg) error {
 // none is left. An old one is given up.
 func (n *notifier) deliver(ctx context.Context, f fact, msg jetstream.Msg, meta *jetstream.MsgMetadata, in *pb.Instance, old bool) (done bool) {
 	done = true
+	chosen := in.GetIssue().GetConfig().GetNotify()
+	n.warn(chosen, in)
 	note := n.write(f, meta.Sequence.Stream, meta.Timestamp, in)
 	for _, t := range n.targets {
 		key := note.ID + " " + t.name
-		if !t.wants(f, note.Repository) || n.delivered[key] {
+		if !t.wants(f, note.Repository, chosen) || n.delivered[key] {
 			continue
 		}
 		if old {
@@ -149,6 +154,19 @@ func (n *notifier) deliver(ctx context.Context, f fact, msg jetstream.Msg, meta 
 		}
 	}
 	return done
+}
+
+// warn logs once that a repository chooses a target that the operator has not defined.
+func (n *notifier) warn(chosen map[string]string, in *pb.Instance) {
+	for _, name := range slices.Sorted(maps.Keys(chosen)) {
+		key := "unknown " + in.GetIssue().GetRepo() + " " + name
+		if n.delivered[key] || slices.ContainsFunc(n.targets, func(t target) bool { return t.name == name && name != desktopName }) {
+			continue
+		}
+		n.know(key)
+		n.log.Warn("a repository chooses a target of notifications that the file of targets does not have: nobody is notified for it",
+			"repository", in.GetIssue().GetRepo(), "file", in.GetIssue().GetConfig().GetFile(), "target", yamlfile.Quoted(name))
+	}
 }
 
 // definition returns the lifecycle of an instance, nil if it cannot be read.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/agent/repoconfig"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/engine/wire"
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
@@ -23,7 +24,7 @@ const (
 
 // Events returns all events, and the default of a target.
 func Events() (all, usual []string) {
-	return []string{Waits, Failed, Completed, Budget, Unproven}, []string{Waits, Failed, Budget}
+	return repoconfig.Events(), []string{Waits, Failed, Budget}
 }
 
 // fact is one matter of a commit that people want to know of.

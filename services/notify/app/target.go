@@ -26,9 +26,14 @@ type target struct {
 	sender
 }
 
-// wants reports whether the target gets a fact about a repository.
-func (t target) wants(f fact, repo string) bool {
-	return f.wants(t.events) && (t.repos == nil || slices.ContainsFunc(t.repos, func(pattern string) bool {
+// wants reports whether the target gets a fact about a repository. chosen are the events by target that the repository has chosen: they
+// take the place of those of the targets that it names. The repositories of a target are the operator's.
+func (t target) wants(f fact, repo string, chosen map[string]string) bool {
+	events := t.events
+	if own, ok := chosen[t.name]; ok && t.name != desktopName {
+		events = strings.Split(own, ",")
+	}
+	return f.wants(events) && (t.repos == nil || slices.ContainsFunc(t.repos, func(pattern string) bool {
 		ok, err := path.Match(pattern, repo)
 		return ok && err == nil
 	}))

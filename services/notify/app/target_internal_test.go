@@ -34,8 +34,24 @@ func TestTargetsAreRead(t *testing.T) {
 		{ops, []string{Failed}, "acme/widgets", true}, {ops, []string{Failed}, "other/widgets", false}, {ops, []string{Waits}, "acme/widgets", false},
 		{team, []string{Failed}, "", true}, {team, []string{Budget, Waits}, "", true}, {team, []string{Completed}, "", false},
 	} {
-		if got := c.target.wants(fact{events: c.events}, c.repo); got != c.want {
+		if got := c.target.wants(fact{events: c.events}, c.repo, nil); got != c.want {
 			t.Errorf("%s wants %v of %q: %v", c.target.name, c.events, c.repo, got)
+		}
+	}
+	chosen := map[string]string{"ops": "completed,waits", "team": "", "other": "failed"}
+	for _, c := range []struct {
+		target target
+		event  string
+		repo   string
+		want   bool
+	}{
+		{ops, Completed, "acme/widgets", true}, {ops, Failed, "acme/widgets", false}, // its choice stands in place of the operator's
+		{ops, Completed, "other/widgets", false}, // the repositories are the operator's
+		{team, Waits, "acme/widgets", false},     // none
+		{target{name: desktopName, events: []string{Failed}}, Failed, "acme/widgets", true},
+	} {
+		if got := c.target.wants(fact{events: []string{c.event}}, c.repo, chosen); got != c.want {
+			t.Errorf("%s wants %s of %q, by the repository's choice: %v", c.target.name, c.event, c.repo, got)
 		}
 	}
 	for text, want := range map[string]string{

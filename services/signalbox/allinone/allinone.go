@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"path/filepath"
 	"sync"
@@ -75,6 +76,8 @@ type Config struct {
 	Operator string
 	// Notify is the file of targets that are notified; empty: none is.
 	Notify string
+	// Desktop is the terminal that shows notifications on the desktop; nil: none does.
+	Desktop io.Writer
 
 	Alone    bool // no agents run outside this process
 	Observer agent.Observer
@@ -250,12 +253,12 @@ func (c Config) setup(ctx context.Context, h *service.Host, s *System, defs []*w
 			return err
 		}
 	}
-	if c.Notify != "" {
+	if c.Notify != "" || c.Desktop != nil {
 		own, err := h.As(ctx, s.as(access.Party{Kind: access.Notify})...)
 		if err != nil {
 			return err
 		}
-		n := notify.Settings{Targets: c.Notify, Retry: notify.DefaultRetry, MaxAge: notify.DefaultMaxAge}
+		n := notify.Settings{Targets: c.Notify, Desktop: c.Desktop, Retry: notify.DefaultRetry, MaxAge: notify.DefaultMaxAge}
 		if s.Console != nil {
 			n.Console = s.Console.URL
 		}

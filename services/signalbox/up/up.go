@@ -54,6 +54,7 @@ type Command struct {
 	gateway.Webhook
 	Console string `name:"console" default:"127.0.0.1:4280" placeholder:"HOST:PORT" help:"Loopback address where the console is served, pages for a browser; ${default} by default, or a free port if that is taken; an empty value serves none."`
 	Notify  string `name:"notify" type:"existingfile" placeholder:"FILE" help:"YAML file of the webhooks and chats that are notified of what waits for people and of ends."`
+	Desktop bool   `name:"desktop" default:"true" negatable:"" help:"On a terminal that can (OSC 9), show on the desktop what waits for people, and work that failed."`
 	HTTP    string `name:"http" placeholder:"HOST:PORT" default:"127.0.0.1:0" help:"Where /metrics, /healthz and /readyz are served; ${default} by default."`
 	// Beside runs concurrently with the system until ctx ends; nil: nothing does.
 	Beside func(ctx context.Context, s *allinone.System) error `kong:"-"`
@@ -92,6 +93,9 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 		Every: c.Interval(), Webhook: c.Webhook, Label: c.Label, Lifecycles: c.Lifecycles, AtOnce: c.AtOnce, All: c.All, Intake: c.Intake, Flags: service.Flags{HTTP: c.HTTP, Grace: c.Grace},
 	}
 	config.Console, config.Operator, config.Notify = c.Console, env.User, c.Notify
+	if c.Desktop && env.Terminal && os.Getenv("CI") == "" {
+		config.Desktop = env.Stdout
+	}
 	config.Status, config.Commands = c.Status, c.Commands
 	config.Web, config.Cert, config.Key, config.Open, config.Plain = c.Web, c.WebCert, c.WebKey, c.Open, c.Plain
 	var err error

@@ -111,7 +111,7 @@
     source.addEventListener('live', (e) => output(e.data));
     source.onerror = () => {
       say('not connected, as of ' + new Date().toLocaleTimeString(), false);
-      if (source && source.readyState === EventSource.CLOSED) { shut(); setTimeout(open, 3000); }
+      if (source && source.readyState === EventSource.CLOSED) { shut(); setTimeout(() => { refresh(); open(); }, 3000); } // refused: has the session ended?
     };
   };
   document.addEventListener('visibilitychange', () => { if (document.hidden) shut(); else open(); });
