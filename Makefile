@@ -73,6 +73,11 @@ bench: ## measure the engine against raw JetStream, figures in bin/bench.json (B
 	go build $(LDFLAGS) -buildvcs=true -o bin/ ./services/signalbox/bench/signalbox-bench
 	bin/signalbox-bench --out bin/bench.json $(BENCH)
 
+.PHONY: whatif
+RUNS ?= 200
+whatif: ## hold the answers of whatif against RUNS=200 real runs under each other policy
+	SIGNALBOX_RUNS=$(RUNS) go test -count=1 -timeout=1h -v -run=WhatifIsRightAboutRuns ./services/signalbox/cli
+
 .PHONY: figures
 EVENTS ?= 1000000
 figures: ## how long audit, whatif, export and backup take for EVENTS=1000000 events, and `at` for an instance with 10,000
