@@ -74,9 +74,9 @@ bench: ## measure the engine against raw JetStream, figures in bin/bench.json (B
 	bin/signalbox-bench --out bin/bench.json $(BENCH)
 
 .PHONY: whatif
-RUNS ?= 200
-whatif: ## hold the answers of whatif against RUNS=200 real runs under each other policy
-	SIGNALBOX_RUNS=$(RUNS) go test -count=1 -timeout=1h -v -run=WhatifIsRightAboutRuns ./services/signalbox/cli
+ISSUES ?= 200
+whatif: ## hold the answers of whatif against ISSUES=200 real runs under each other policy
+	SIGNALBOX_RUNS=$(ISSUES) go test -count=1 -timeout=1h -v -run=WhatifIsRightAboutRuns ./services/signalbox/cli
 
 .PHONY: figures
 EVENTS ?= 1000000
