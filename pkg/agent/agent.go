@@ -86,6 +86,7 @@ func (j Job) Overspent() error {
 type Config struct {
 	Role      string
 	Name      string // unique among the running agents
+	Program   string // version of the running program, for the log
 	JetStream jetstream.JetStream
 	Client    *client.Client
 	Handler   Handler

@@ -38,7 +38,7 @@ func (a *worker) handle(ctx context.Context, msg delivery) {
 	sent := time.Now()
 	reply, err := a.Client.DoAs(a.claiming, a.Role, subject.Claim,
 		&pb.Command{Instance: work.Instance, Actor: a.Name, Action: &pb.Command_Claim{
-			Claim: &pb.Claim{Agent: a.Name, Work: meta.Sequence.Stream, LeaseMs: uint32(a.lease.Milliseconds())}}})
+			Claim: &pb.Claim{Agent: a.Name, Program: a.Program, Work: meta.Sequence.Stream, LeaseMs: uint32(a.lease.Milliseconds())}}})
 	if err != nil {
 		a.logLostAck(a.claimRefused(msg, reply, err), msg)
 		return

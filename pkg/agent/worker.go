@@ -94,6 +94,6 @@ func (a *worker) report(ctx context.Context, job Job, report *pb.Report, more bo
 	a.askedAt = time.Now()
 	var err error
 	_, a.pending, err = a.Client.DoAsWithClaim(ctx, a.Role, subject.Report, cmd, &pb.Command{Actor: a.Name, Action: &pb.Command_Claim{
-		Claim: &pb.Claim{Agent: a.Name, LeaseMs: uint32(a.lease.Milliseconds()), WaitMs: uint32(min(maxDirectWait, a.lease/4).Milliseconds())}}})
+		Claim: &pb.Claim{Agent: a.Name, Program: a.Program, LeaseMs: uint32(a.lease.Milliseconds()), WaitMs: uint32(min(maxDirectWait, a.lease/4).Milliseconds())}}})
 	return err
 }

@@ -33,7 +33,7 @@ func Agent(h *service.Host, js jetstream.JetStream, role string, handler agent.H
 	h.Health.Warn("orchestrator", answers.check)
 	h.AddBase("orchestrator", answers.run)
 	return agent.New(agent.Config{
-		Role: role, Name: h.Name, Grace: h.Grace, JetStream: js, Client: c, Handler: handler,
+		Role: role, Name: h.Name, Program: service.ReadBuild().Version, Grace: h.Grace, JetStream: js, Client: c, Handler: handler,
 		Log: h.Log, Secrets: secrets, Observer: agent.Observers{agent.NewMetrics(h.Metrics, role), o},
 	})
 }

@@ -37,7 +37,7 @@ func record() Record {
 	r := Record{ID: "acme/widgets/1", Commit: two, Tree: tree, Accounts: true}
 	for i, e := range []instance.Event{
 		instance.Opened{Workflow: "issue", Definition: "d1", Issue: instance.Issue{Repo: "acme/widgets", Title: "private", Body: "private"}, Base: base},
-		report(one, "model:m-1"), say("approved", "github:mia", "maintain"),
+		instance.Claimed{Token: 1, Role: "developer", Agent: "developer/vm-1", Program: "v1.2.3"}, report(one, "model:m-1"), say("approved", "github:mia", "maintain"),
 		report(two, "exec:claude", instance.Evidence{Name: "tests", OK: true, Commit: two, Command: "go test", Passed: 5, Role: "developer", Judgement: &judged}),
 		say("approved", "github:wim", "write"), say("approved", "operator:ann", ""), say("comment", "github:mia", "maintain"),
 		say("changed", "gateway", ""), instance.Answered{Number: 1, Text: "private", By: "github:mia"},
@@ -72,8 +72,8 @@ func key(t testing.TB) (ed25519.PrivateKey, []byte) {
 func TestAStatementHasTheRecordAndNoTextOfIt(t *testing.T) {
 	s := built(t)
 	p := s.Predicate
-	if s.Commit() != two || s.Tree() != tree || p.FirstSeq != 7 || p.LastSeq != 15 || p.Base != base || p.Definition != "d1" || !p.Proof.Shown ||
-		p.Proof.Base.Passed != 4 || p.Proof.Change.Passed != 5 || len(p.Steps) != 2 || p.Steps[1].Brain != "exec:claude" ||
+	if s.Commit() != two || s.Tree() != tree || p.FirstSeq != 7 || p.LastSeq != 16 || p.Base != base || p.Definition != "d1" || !p.Proof.Shown ||
+		p.Proof.Base.Passed != 4 || p.Proof.Change.Passed != 5 || len(p.Steps) != 2 || p.Steps[1].Brain != "exec:claude" || p.Steps[0].Program != "v1.2.3" ||
 		fmt.Sprint(p.Steps[0].Prompts) != "[abc]" || len(p.People) != 5 || p.People[0].Commit != one || len(p.Checks) != 1 {
 		t.Errorf("the statement is %+v", s)
 	}
@@ -166,7 +166,7 @@ func TestManipulationsAreRefused(t *testing.T) {
 		{"another tree as its subject", payload(tree, base), public, two, base, ErrSignature},
 		{"a proof that it does not have", payload(`"failed":0`, `"failed":1`), public, two, tree, ErrSignature},
 		{"an approval by another person", payload("github:wim", "github:eve"), public, two, tree, ErrSignature},
-		{"a longer range of the log", payload(`"last_seq":15`, `"last_seq":99`), public, two, tree, ErrSignature},
+		{"a longer range of the log", payload(`"last_seq":16`, `"last_seq":99`), public, two, tree, ErrSignature},
 		{"another policy", payload(`"definition":"d1"`, `"definition":"d2"`), public, two, tree, ErrSignature},
 		{"another base", payload(`"base":"`+base, `"base":"`+one), public, two, tree, ErrSignature},
 		{"another instance", payload("acme/widgets/1", "acme/widgets/2"), public, two, tree, ErrSignature},

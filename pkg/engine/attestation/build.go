@@ -21,7 +21,7 @@ type Record struct {
 func Build(r Record) (Statement, error) {
 	p := Predicate{Instance: r.ID, Steps: []Step{}, Accounts: r.Accounts, Program: r.Program}
 	in := instance.Instance{ID: r.ID}
-	evidence, known := map[string]instance.Evidence{}, false
+	evidence, known, program := map[string]instance.Evidence{}, false, ""
 	for _, c := range r.Commits {
 		in = instance.Evolve(in, c)
 		known = known || in.Head == r.Commit
@@ -31,7 +31,10 @@ func Build(r Record) (Statement, error) {
 			}
 		}
 		for _, e := range c.Events {
-			p.add(c, e, in.Head)
+			if e, ok := e.(instance.Claimed); ok {
+				program = e.Program
+			}
+			p.add(c, e, in.Head, program)
 		}
 	}
 	if !known || r.Commit == in.Base {
@@ -53,14 +56,14 @@ func Build(r Record) (Statement, error) {
 	return s, s.check()
 }
 
-// add notes an event: a step of an agent, or a decision of a person about the work at head.
-func (p *Predicate) add(c instance.Commit, e instance.Event, head string) {
+// add notes an event: a step of an agent with a program, or a decision of a person about the work at head.
+func (p *Predicate) add(c instance.Commit, e instance.Event, head, program string) {
 	person := func(what, by, permission string) {
 		p.People = append(p.People, Decision{c.Seq, what, by, head, permission})
 	}
 	switch e := e.(type) {
 	case instance.Reported:
-		step := Step{Seq: c.Seq, State: e.State, Role: e.Role, Agent: e.Agent, Brain: e.Result.Spend.Brain,
+		step := Step{Seq: c.Seq, State: e.State, Role: e.Role, Agent: e.Agent, Program: program, Brain: e.Result.Spend.Brain,
 			Status: string(e.Result.Status), Commit: e.Result.Head}
 		for _, a := range e.Result.Artifacts {
 			if strings.HasSuffix(a.Name, ".prompt") {

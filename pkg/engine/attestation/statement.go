@@ -59,7 +59,8 @@ type Step struct {
 	State   string   `json:"state"`
 	Role    string   `json:"role"`
 	Agent   string   `json:"agent"`
-	Brain   string   `json:"brain,omitempty"` // with its model, as the agent reported it
+	Program string   `json:"program,omitempty"` // version of the agent's program, as the agent stated it
+	Brain   string   `json:"brain,omitempty"`   // with its model, as the agent reported it
 	Status  string   `json:"status"`
 	Commit  string   `json:"commit,omitempty"`
 	Prompts []string `json:"prompts,omitempty"` // SHA-256 of each, as it was sent and without credentials

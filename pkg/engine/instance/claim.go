@@ -14,7 +14,12 @@ type Claim struct {
 	Agent string
 	Work  uint64
 	Lease time.Duration
+	// Program is the version of the agent's program, as the agent states it. Nothing is decided by it.
+	Program string
 }
+
+// maxProgram bounds Program, in bytes.
+const maxProgram = 100
 
 // Heartbeat extends the lease: it then ends Lease after the command's time.
 type Heartbeat struct {
@@ -58,7 +63,8 @@ type Claimed struct {
 	Lapsed string
 	// Direct means that the commit that dispatched the work claimed it for a waiting
 	// agent: no queue delivers it.
-	Direct bool
+	Direct  bool
+	Program string // as in Claim
 }
 
 func (e Claimed) apply(in *Instance, c Commit) {
@@ -144,6 +150,8 @@ func (d *decision) claim(a Claim, direct bool) error {
 		return d.refuse(CodePaused, []string{"resolve"}, "people are asked: %s", open.Reason)
 	case a.Role == "" || a.Agent == "" || a.Lease <= 0:
 		return d.refuse(CodeInvalid, nil, "a claim names its role, its agent and a lease above zero")
+	case len(a.Program) > maxProgram:
+		return d.refuse(CodeInvalid, nil, "program has %d bytes, want at most %d", len(a.Program), maxProgram)
 	case inquired && a.Role != d.in.Worker():
 		return d.refuse(CodeNotOwner, []string{d.in.Worker()}, "%s is not who is asked in %s", a.Role, d.in.State)
 	case a.Role != d.in.Worker():
@@ -161,7 +169,7 @@ func (d *decision) claim(a Claim, direct bool) error {
 	if d.in.Claim != nil {
 		lapsed = d.in.Claim.Agent
 	}
-	d.record(Claimed{d.in.Tokens + 1, a.Role, a.Agent, d.cmd.At.Add(a.Lease), lapsed, direct})
+	d.record(Claimed{d.in.Tokens + 1, a.Role, a.Agent, d.cmd.At.Add(a.Lease), lapsed, direct, a.Program})
 	if inquired {
 		return nil
 	}

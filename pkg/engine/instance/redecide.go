@@ -33,7 +33,7 @@ func directClaim(c Commit) (Claim, bool) {
 	}
 	for _, e := range c.Events[1:] {
 		if e, ok := e.(Claimed); ok && e.Direct {
-			return Claim{Role: e.Role, Agent: e.Agent, Lease: e.Lease.Sub(c.At)}, true
+			return Claim{Role: e.Role, Agent: e.Agent, Lease: e.Lease.Sub(c.At), Program: e.Program}, true
 		}
 	}
 	return Claim{}, false
@@ -64,7 +64,7 @@ func (r recorded) action() Action {
 	case Opened:
 		return Open{Issue: e.Issue, Base: e.Base, Bundle: e.Bundle, State: e.State, Vars: e.Vars, After: e.After, Parent: e.Parent, Bundles: e.Bundles}
 	case Claimed:
-		return Claim{Role: e.Role, Agent: e.Agent, Work: r.in.Work, Lease: e.Lease.Sub(r.at)}
+		return Claim{Role: e.Role, Agent: e.Agent, Work: r.in.Work, Lease: e.Lease.Sub(r.at), Program: e.Program}
 	case LeaseExtended:
 		if e.Lapsed {
 			return Prolong{e.Token, e.Lease.Sub(r.at)}

@@ -44,6 +44,7 @@ const (
 	Failing    Rule = "failing"    // a move by a limit is a failure, an override is not
 	Document   Rule = "document"   // a section is JSON, written by a role that may
 	Statement  Rule = "statement"  // evidence is signed by who gives it, who may
+	Effect     Rule = "effect"     // what was pushed to the forge is the commit that the work was at
 	Gate       Rule = "gate"       // a move passes the gates of its target
 	Link       Rule = "link"       // the end of a linked instance is recorded once, and correctly
 	End        Rule = "end"        // after the end an instance only has notes, signals and ends of others

@@ -47,6 +47,9 @@ func (t *instanceChecker) remember(vars map[string]string) {
 	}
 	maps.Copy(t.stated.vars, vars)
 	t.stated.set = true
+	if pushed := vars["pushed"]; pushed != "" && pushed != t.stated.head {
+		t.report(Effect, "commit %s was pushed, and the work was at %s", pushed, cmp.Or(t.stated.head, "none"))
+	}
 }
 
 // headed keeps the commit that the work is at.

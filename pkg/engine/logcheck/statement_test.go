@@ -14,7 +14,7 @@ workflow: gated
 version: 1
 initial: make
 policy: {strict: true}
-vars: {sure: false}
+vars: {sure: false, pushed: ""}
 gates:
   - {name: tested, to: done, instead: make, require: "!policy.strict ||
       vars.sure && 'tests' in evidence && evidence['tests'].ok && evidence['tests'].commit == instance.head"}
@@ -43,7 +43,7 @@ func gatedScript(d *workflow.Definition) []step {
 		// 4
 		{4, "a", events(instance.Signalled{Name: "seen", Actor: "ann",
 			Evidence: []instance.Evidence{{Name: "weather", OK: true, Agent: "ann"}}})}, // 5
-		{5, "a", events(checked, instance.Remembered{Vars: map[string]string{"sure": "true"}}, toDone)},
+		{5, "a", events(checked, instance.Remembered{Vars: map[string]string{"sure": "true", "pushed": "c1"}}, toDone)},
 		// 6
 	}
 }
@@ -91,6 +91,11 @@ func TestWhatIsNotTheirsToSayAndAGateThatDoesNotHoldAreNamed(t *testing.T) {
 			s[5].events = slices.Delete(slices.Clone(s[5].events), 1, 2)
 			return s
 		}, []string{"6 a gate"}},
+		"a push of another commit": {func(s []step) []step {
+			s[5].events = slices.Clone(s[5].events)
+			s[5].events[1] = instance.Remembered{Vars: map[string]string{"sure": "true", "pushed": "c0"}}
+			return s
+		}, []string{"6 a effect"}},
 		"an override, which no gate stops": {func(s []step) []step {
 			s[5].events = events(instance.Moved{From: "check", To: "done", Kind: workflow.Final, Rule: "override", Override: true})
 			return s

@@ -23,7 +23,8 @@ func Action(c *pb.Command, role string) (string, instance.Action) {
 		return subject.Open, instance.Open{Issue: ToIssue(a.Open.GetIssue()), Base: a.Open.GetBase(), Bundle: a.Open.GetBundle(),
 			State: a.Open.GetState(), Vars: a.Open.GetVars(), After: a.Open.GetAfter(), Parent: a.Open.GetParent()}
 	case *pb.Command_Claim:
-		return subject.Claim, instance.Claim{Role: role, Agent: a.Claim.GetAgent(), Work: a.Claim.GetWork(), Lease: millis(a.Claim.GetLeaseMs())}
+		return subject.Claim, instance.Claim{Role: role, Agent: a.Claim.GetAgent(), Work: a.Claim.GetWork(), Lease: millis(a.Claim.GetLeaseMs()),
+			Program: a.Claim.GetProgram()}
 	case *pb.Command_Heartbeat:
 		return subject.Heartbeat, instance.Heartbeat{Token: uint64(a.Heartbeat.GetToken()), Lease: millis(a.Heartbeat.GetLeaseMs())}
 	case *pb.Command_Report:

@@ -19,7 +19,7 @@ func event(e instance.Event) *pb.Event {
 			Parent: e.Parent, Bundles: each(e.Bundles, bundle)}}}
 	case instance.Claimed:
 		return &pb.Event{Event: &pb.Event_Claimed{Claimed: &pb.Claimed{
-			Token: u32(e.Token), Role: e.Role, Agent: e.Agent, Lease: stamp(e.Lease), Lapsed: e.Lapsed, Direct: e.Direct}}}
+			Token: u32(e.Token), Role: e.Role, Agent: e.Agent, Lease: stamp(e.Lease), Lapsed: e.Lapsed, Direct: e.Direct, Program: e.Program}}}
 	case instance.LeaseExtended:
 		return &pb.Event{Event: &pb.Event_LeaseExtended{LeaseExtended: &pb.LeaseExtended{Token: u32(e.Token), Lease: stamp(e.Lease), Lapsed: e.Lapsed}}}
 	case instance.Released:
@@ -113,7 +113,7 @@ func toEvent(p *pb.Event) instance.Event {
 	case *pb.Event_Claimed:
 		e := p.Claimed
 		return instance.Claimed{Token: uint64(e.GetToken()), Role: name(e.GetRole()), Agent: name(e.GetAgent()), Lease: toTime(e.GetLease()),
-			Lapsed: name(e.GetLapsed()), Direct: e.GetDirect()}
+			Lapsed: name(e.GetLapsed()), Direct: e.GetDirect(), Program: name(e.GetProgram())}
 	case *pb.Event_LeaseExtended:
 		e := p.LeaseExtended
 		return instance.LeaseExtended{Token: uint64(e.GetToken()), Lease: toTime(e.GetLease()), Lapsed: e.GetLapsed()}

@@ -669,7 +669,9 @@ type Claim struct {
 	LeaseMs uint32 `protobuf:"varint,3,opt,name=lease_ms,json=leaseMs,proto3" json:"lease_ms,omitempty"`
 	// For how long to wait for work at most, in milliseconds; then the command names
 	// no instance and the claim no work. 0: the work is named.
-	WaitMs        uint32 `protobuf:"varint,4,opt,name=wait_ms,json=waitMs,proto3" json:"wait_ms,omitempty"`
+	WaitMs uint32 `protobuf:"varint,4,opt,name=wait_ms,json=waitMs,proto3" json:"wait_ms,omitempty"`
+	// Version of the agent's program, as the agent states it. Nothing is decided by it.
+	Program       string `protobuf:"bytes,5,opt,name=program,proto3" json:"program,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -730,6 +732,13 @@ func (x *Claim) GetWaitMs() uint32 {
 		return x.WaitMs
 	}
 	return 0
+}
+
+func (x *Claim) GetProgram() string {
+	if x != nil {
+		return x.Program
+	}
+	return ""
 }
 
 // Heartbeat extends the lease.
@@ -2635,12 +2644,13 @@ const file_signalbox_v1_command_proto_rawDesc = "" +
 	"\x06parent\x18\b \x01(\tR\x06parent\x1a7\n" +
 	"\tVarsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"e\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x7f\n" +
 	"\x05Claim\x12\x14\n" +
 	"\x05agent\x18\x01 \x01(\tR\x05agent\x12\x12\n" +
 	"\x04work\x18\x02 \x01(\x04R\x04work\x12\x19\n" +
 	"\blease_ms\x18\x03 \x01(\rR\aleaseMs\x12\x17\n" +
-	"\await_ms\x18\x04 \x01(\rR\x06waitMs\"<\n" +
+	"\await_ms\x18\x04 \x01(\rR\x06waitMs\x12\x18\n" +
+	"\aprogram\x18\x05 \x01(\tR\aprogram\"<\n" +
 	"\tHeartbeat\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\rR\x05token\x12\x19\n" +
 	"\blease_ms\x18\x02 \x01(\rR\aleaseMs\"L\n" +

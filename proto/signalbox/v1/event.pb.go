@@ -799,7 +799,9 @@ type Claimed struct {
 	Lapsed string `protobuf:"bytes,5,opt,name=lapsed,proto3" json:"lapsed,omitempty"`
 	// The agent waited for work and was given it by the commit that made it: no
 	// message of a work queue has it.
-	Direct        bool `protobuf:"varint,6,opt,name=direct,proto3" json:"direct,omitempty"`
+	Direct bool `protobuf:"varint,6,opt,name=direct,proto3" json:"direct,omitempty"`
+	// Version of the agent's program, as the agent stated it; empty: it did not.
+	Program       string `protobuf:"bytes,7,opt,name=program,proto3" json:"program,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -874,6 +876,13 @@ func (x *Claimed) GetDirect() bool {
 		return x.Direct
 	}
 	return false
+}
+
+func (x *Claimed) GetProgram() string {
+	if x != nil {
+		return x.Program
+	}
+	return ""
 }
 
 // LeaseExtended is a heartbeat, or prolongs a lease that ended while no orchestrator ran.
@@ -3003,14 +3012,15 @@ const file_signalbox_v1_event_proto_rawDesc = "" +
 	"\abundles\x18\r \x03(\v2\x14.signalbox.v1.BundleR\abundles\x1a7\n" +
 	"\tVarsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xab\x01\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xc5\x01\n" +
 	"\aClaimed\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\rR\x05token\x12\x12\n" +
 	"\x04role\x18\x02 \x01(\tR\x04role\x12\x14\n" +
 	"\x05agent\x18\x03 \x01(\tR\x05agent\x120\n" +
 	"\x05lease\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05lease\x12\x16\n" +
 	"\x06lapsed\x18\x05 \x01(\tR\x06lapsed\x12\x16\n" +
-	"\x06direct\x18\x06 \x01(\bR\x06direct\"o\n" +
+	"\x06direct\x18\x06 \x01(\bR\x06direct\x12\x18\n" +
+	"\aprogram\x18\a \x01(\tR\aprogram\"o\n" +
 	"\rLeaseExtended\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\rR\x05token\x120\n" +
 	"\x05lease\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x05lease\x12\x16\n" +

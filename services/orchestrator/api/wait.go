@@ -19,7 +19,7 @@ const maxWait = 2 * time.Second
 // The reply is sent when the claim gets work, or when its time is over. No worker is busy meanwhile.
 func (s *Server) wait(r request, start time.Time, p *pb.Command) *pb.Refusal {
 	c := p.GetClaim()
-	claim := instance.Claim{Role: r.role, Agent: c.GetAgent(), Lease: time.Duration(c.GetLeaseMs()) * time.Millisecond}
+	claim := instance.Claim{Role: r.role, Agent: c.GetAgent(), Lease: time.Duration(c.GetLeaseMs()) * time.Millisecond, Program: c.GetProgram()}
 	wait := time.Duration(c.GetWaitMs()) * time.Millisecond
 	switch {
 	case p.GetInstance() != "" || c.GetWork() != 0:
