@@ -106,7 +106,7 @@ func TestPeopleWorkWithTheConsoleInABrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Shows("acme/widgets/2")
-	for _, path := range []string{"/", "/inbox", "/i/acme/widgets/2", "/lifecycles/asking", "/agents", "/costs", "/i/acme/widgets/2?seq=1"} {
+	for _, path := range []string{"/", "/inbox", "/i/acme/widgets/2", "/lifecycles/asking", "/agents", "/costs", "/health", "/i/acme/widgets/2?seq=1"} {
 		b.Go(path)
 		b.Wait(live)
 		if browsertest.Read[bool](b, "window.ran !== undefined || document.images.length > 0 || getComputedStyle(document.body).display === 'none'") {

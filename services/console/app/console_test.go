@@ -414,6 +414,24 @@ func askLink(t *testing.T, nc *nats.Conn) (reply app.Login, err error) {
 	return reply, err
 }
 
+func TestTheConsoleOfOneSystemGivesLinksToThoseWithItsOwnRights(t *testing.T) {
+	system, ann := access.Party{Kind: access.Orchestrator}, access.Party{Kind: access.Act, Name: "ann"}
+	server := accesstest.Start(t, append(access.Services("developer"), ann)...)
+	orchestratortest.StartOn(t, service.NATS{URL: server.URL, NKey: server.Key(t, system)}, 1, lifecycles(t), slog.New(slog.DiscardHandler))
+	e := serveOnly(t, service.NATS{URL: server.URL, NKey: server.Key(t, system)})
+	if reply, err := askLink(t, server.As(t, ann)); err == nil {
+		t.Errorf("another person gets %+v", reply)
+	}
+	reply, err := askLink(t, server.As(t, system))
+	if err != nil || reply.Link == "" {
+		t.Fatalf("who holds the key of the system gets %+v, %v", reply, err)
+	}
+	if status, page := e.get(reply.Link); status != http.StatusOK || !strings.Contains(page, "<b>ann</b>") { // of --user
+		t.Errorf("the link signs in with %d:\n%s", status, page)
+	}
+	e.until("/", "seq=0", "ann, may administer")
+}
+
 func TestEachPersonSignsInWithTheirKeyAndActsAsThemselves(t *testing.T) {
 	system, developer := access.Party{Kind: access.Orchestrator}, access.Party{Kind: access.Agent, Name: "developer"}
 	vera, ann, ada := access.Party{Kind: access.View, Name: "vera"}, access.Party{Kind: access.Act, Name: "ann"}, access.Party{Kind: access.Admin, Name: "ada"}

@@ -121,7 +121,7 @@
   else window.addEventListener('load', () => setTimeout(open, 0));
 
   // Single keys act where nobody types, and not with another key held down.
-  const keys = document.getElementById('keys'), places = { b: '/', i: '/inbox', l: '/lifecycles', a: '/agents', c: '/costs' };
+  const keys = document.getElementById('keys'), places = { b: '/', i: '/inbox', l: '/lifecycles', a: '/agents', c: '/costs', h: '/health' };
   let went = false;
   const step = (by) => {
     const links = [...main.querySelectorAll('.board th a, article h2 a, .agents th a, .states th a')];
