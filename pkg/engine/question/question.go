@@ -118,3 +118,34 @@ func (f Form) Permitted() []string {
 	}
 	return nil
 }
+
+// Lines describes the form for people: the options with their letters, or how to answer, then what
+// happens without an answer, then the reason. It is empty if any words are an answer at any time.
+func (f Form) Lines(deadline time.Time) (options, more []string) {
+	switch f.Kind {
+	case Choice:
+		for i, o := range f.Permitted() {
+			if f.Options[i] == f.Default {
+				o += " (default)"
+			}
+			options = append(options, o)
+		}
+	case YesNo:
+		more = append(more, "Answer yes or no.")
+	case Number:
+		more = append(more, "Answer with a number.")
+	}
+	at := deadline.UTC().Format("2006-01-02 15:04 UTC")
+	switch {
+	case f.Default != "" && !deadline.IsZero():
+		more = append(more, fmt.Sprintf("Without an answer, %s is taken at %s.", f.Default, at))
+	case f.Default != "" && f.Kind != Choice:
+		more = append(more, "The default is "+f.Default+".")
+	case !deadline.IsZero():
+		more = append(more, "An answer is wanted until "+at+".")
+	}
+	if f.Reason != "" {
+		more = append(more, "Why: "+f.Reason)
+	}
+	return options, more
+}

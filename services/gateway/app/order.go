@@ -10,10 +10,12 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/agent/repoconfig"
 	"github.com/signalbox/signalbox/pkg/base/sanitize"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/engine/subject"
+	"github.com/signalbox/signalbox/pkg/engine/wire"
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/command"
@@ -195,20 +197,26 @@ func (o order) answer(ctx context.Context, cmd command.Command) error {
 	_, held := change.WaitingSince(in)
 	open := change.OpenQuestions(in)
 	asked := slices.Contains(open, question)
+	given := slices.ContainsFunc(in.GetQuestions(), func(q *pb.Question) bool {
+		return int(q.GetNumber()) == question && q.GetTo() == "" && q.GetAnswered()
+	})
 	switch {
 	case in.GetClosed() != "":
 		return refuse("finds nothing that waits for an answer: it is %s, in %s", in.GetClosed(), in.GetState())
-	case held && !asked:
+	case held && !asked && !given:
 		return o.do(ctx, cmd, subject.Resolve, &pb.Command{Action: &pb.Command_Resolve{Resolve: &pb.Resolve{Text: cmd.Words}}})
 	case in.GetKind() != string(workflow.Wait):
 		return refuse("finds nothing that waits for an answer: it is in %s, where %s works; an ordinary comment is kept for the next role",
 			in.GetState(), in.GetOwner())
-	case question > 0 && !asked:
+	case question > 0 && !asked && !given:
 		var numbers []string
 		for _, n := range open {
 			numbers = append(numbers, fmt.Sprint(n))
 		}
 		return refuse("names question %d, which is not open; open: %s", question, cmp.Or(strings.Join(numbers, ", "), "none"))
+	}
+	if unfit := rules.Check(body, wire.ToQuestions(in.GetQuestions())); len(unfit) > 0 {
+		return refuse("is not taken: %s", unfit[0])
 	}
 	return o.signal(ctx, cmd, "commented", body)
 }

@@ -58,7 +58,8 @@ func (h *handler) work(ctx context.Context, job agent.Job) (instance.Result, err
 	return h.judge(ctx, job)
 }
 
-// judge does what has no effect outside: by rule, and by the brain where that reads.
+// judge judges by rule, and by the brain where that reads. Its only effect outside is a comment that names
+// the permitted answers to people whose words are none.
 func (h *handler) judge(ctx context.Context, job agent.Job) (instance.Result, error) {
 	may := map[string]bool{}
 	var failed error
@@ -74,9 +75,15 @@ func (h *handler) judge(ctx context.Context, job agent.Job) (instance.Result, er
 		}
 		return may[login]
 	}
-	out, err := rules.PM{Self: self, MayAnswer: mayAnswer}.Work(ctx, job.Assignment)
+	pm := rules.PM{Self: self, MayAnswer: mayAnswer}
+	out, err := pm.Work(ctx, job.Assignment)
 	if err == nil && failed == nil {
 		out.Result, err = h.think(ctx, job, out.Result, mayAnswer)
+	}
+	if err == nil && failed == nil && job.Work.Does == workflow.ReadAnswers {
+		if unfit := pm.Unfitting(job.Assignment, out.Result); len(unfit) > 0 && failed == nil {
+			out.Result, err = h.say(ctx, job, fmt.Sprintf("unread-%d", job.Attempt), rules.Unread(unfit), out.Result)
+		}
 	}
 	if failed != nil {
 		return instance.Result{}, forgeside.Classify(failed)

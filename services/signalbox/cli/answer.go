@@ -9,9 +9,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	"github.com/signalbox/signalbox/pkg/service"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )
@@ -48,6 +50,12 @@ func (c answerCommand) Run(ctx context.Context, env *term.Env) error {
 	if err != nil {
 		return err
 	}
+	if unfit := rules.Check(body, before.Questions); len(unfit) > 0 {
+		return fmt.Errorf("%s: nothing was sent: %s", c.ID, unfit[0])
+	}
+	if c.changes(before) {
+		return c.change(ctx, env, body)
+	}
 	if held, ok := before.Held(); ok && c.Question == 0 {
 		return c.resolve(ctx, env, held.Number, body)
 	}
@@ -61,6 +69,23 @@ func (c answerCommand) Run(ctx context.Context, env *term.Env) error {
 			return fmt.Errorf("%s: the answer is kept, but %s does not move by it; `signalbox explain %s` shows what would", c.ID, after.State, c.ID)
 		}
 		return printResult(env, after, "answered, now in "+after.State)
+	})
+}
+
+// changes reports whether the question is answered already.
+func (c answerCommand) changes(in view.Instance) bool {
+	return slices.ContainsFunc(in.Questions, func(q instance.Question) bool { return q.Number == c.Question && q.Answered && q.To == "" })
+}
+
+// change changes the answer to a question. The orchestrator refuses it if an agent works with the answer.
+func (c answerCommand) change(ctx context.Context, env *term.Env, body string) error {
+	text := strings.TrimSpace(strings.TrimPrefix(body, fmt.Sprintf("Q%d:", c.Question)))
+	return c.call(ctx, env, func(ctx context.Context, s system) error {
+		reply, err := s.AnswerQuestions(ctx, c.ID, &pb.Answer{Question: int32(c.Question), Text: text})
+		if err != nil {
+			return err
+		}
+		return printResult(env, view.Of(reply.GetInstance()), fmt.Sprintf("the answer to question %d is changed", c.Question))
 	})
 }
 
@@ -85,7 +110,7 @@ func (c answerCommand) due(in view.Instance) error {
 	case in.Closed != "":
 		how := map[instance.Closed]string{instance.Ended: "has ended", instance.Cancelled: "was cancelled"}[in.Closed]
 		return fmt.Errorf("%s does not wait for an answer: it %s, in %s", c.ID, how, in.State)
-	case held && c.Question == 0:
+	case held && c.Question == 0, c.changes(in):
 		return nil
 	case in.Kind != workflow.Wait:
 		return fmt.Errorf("%s does not wait for an answer: it is in %s, where %s works; `signalbox note %s TEXT` keeps a remark for the next role",
@@ -143,9 +168,12 @@ func (c answerCommand) interview(env *term.Env, open []instance.Question) (strin
 		if q.Number > 0 {
 			mark = fmt.Sprintf("Q%d: ", q.Number)
 		}
-		fmt.Fprintf(env.Stderr, "%s%s\n> ", mark, term.Text(q.Text))
-		line, err := in.ReadString('\n')
-		if line = strings.TrimSpace(line); line != "" {
+		fmt.Fprintf(env.Stderr, "%s%s\n", mark, term.Text(q.Text))
+		for _, line := range view.FormLines(q) {
+			fmt.Fprintf(env.Stderr, "   %s\n", term.Text(line))
+		}
+		line, err := read(env, in, q)
+		if line != "" {
 			answers = append(answers, mark+line)
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
@@ -156,4 +184,20 @@ func (c answerCommand) interview(env *term.Env, open []instance.Question) (strin
 		return "", errors.New("nothing was answered")
 	}
 	return strings.Join(answers, "\n\n"), nil
+}
+
+// read reads one line, again for as long as it is no answer to the question. An empty line is the default.
+func read(env *term.Env, in *bufio.Reader, q instance.Question) (string, error) {
+	for {
+		fmt.Fprint(env.Stderr, "> ")
+		line, err := in.ReadString('\n')
+		if line = strings.TrimSpace(line); line == "" {
+			line = q.Default
+		}
+		_, _, unfit := q.Read(q.Text, line)
+		if unfit == nil || line == "" || err != nil {
+			return line, err
+		}
+		fmt.Fprintf(env.Stderr, "%s\n", term.Text(unfit.Error()))
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/question"
 	"github.com/signalbox/signalbox/pkg/engine/wire"
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
@@ -52,15 +53,17 @@ type Event struct {
 	Number   int               `json:"number,omitempty"` // of the question or escalation
 	Spend    *Spend            `json:"spend,omitempty"`
 
-	Cites    []string            `json:"cites,omitempty"`    // moved: the evidence that the decision cites
-	Evidence []instance.Evidence `json:"evidence,omitempty"` // signalled: the evidence that came with it
-	AskedOf  string              `json:"asked_of,omitempty"` // asked: the other role; empty: people
-	Vars     map[string]string   `json:"vars,omitempty"`     // remembered
-	Until    time.Time           `json:"until,omitzero"`     // parked, or released because of a fault with a known end
-	Level    workflow.Level      `json:"level,omitempty"`    // timed_out: warning, alert or escalation
-	After    string              `json:"after,omitempty"`    // timed_out: time since the state was entered
-	Linked   string              `json:"linked,omitempty"`   // spawned, link_ended: the other instance
-	Human    bool                `json:"requires_human,omitempty"`
+	Cites     []string            `json:"cites,omitempty"`      // moved: the evidence that the decision cites
+	Evidence  []instance.Evidence `json:"evidence,omitempty"`   // signalled: the evidence that came with it
+	AskedOf   string              `json:"asked_of,omitempty"`   // asked: the other role; empty: people
+	Form      *form               `json:"form,omitempty"`       // asked: of the answer; absent: any words
+	ByDefault bool                `json:"by_default,omitempty"` // answered: nobody answered before the deadline
+	Vars      map[string]string   `json:"vars,omitempty"`       // remembered
+	Until     time.Time           `json:"until,omitzero"`       // parked, or released because of a fault with a known end
+	Level     workflow.Level      `json:"level,omitempty"`      // timed_out: warning, alert or escalation
+	After     string              `json:"after,omitempty"`      // timed_out: time since the state was entered
+	Linked    string              `json:"linked,omitempty"`     // spawned, link_ended: the other instance
+	Human     bool                `json:"requires_human,omitempty"`
 }
 
 // History returns the events of an instance. records are all of its commits, oldest
@@ -190,8 +193,12 @@ func fill(v *Event, e instance.Event) {
 		v.Role = e.From
 		v.AskedOf = e.To
 		v.Reason = e.Text
+		if len(FormLines(instance.Question{Form: e.Form, Deadline: e.Deadline})) > 0 {
+			v.Form = &form{e.Form, e.Deadline}
+		}
 	case instance.Answered:
 		v.Event, v.Number, v.Reason = "answered", e.Number, e.Text
+		v.ByDefault = e.ByDefault
 		if e.By != "" {
 			v.Actor = e.By
 		}
@@ -288,4 +295,10 @@ func noteText(e instance.Noted) string {
 	}
 	text = slices.DeleteFunc(append([]string{e.Kind}, text...), func(s string) bool { return s == "" })
 	return strings.Join(text, ": ")
+}
+
+// form is the form of an answer of people.
+type form struct {
+	question.Form
+	Deadline time.Time `json:"deadline,omitzero"`
 }

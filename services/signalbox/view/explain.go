@@ -144,6 +144,9 @@ func (e Explanation) Print(env *term.Env, guards bool) error {
 			name = "asks"
 		}
 		p.field(name, fmt.Sprintf("Q%d. %s", q.Number, q.Text))
+		for _, line := range FormLines(q) {
+			p.field("", "   "+line)
+		}
 	}
 	p.field("kind", e.Triage.Sentence())
 	for _, m := range e.Triage.Duplicates {

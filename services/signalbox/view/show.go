@@ -206,15 +206,27 @@ func (p page) questions(all []instance.Question) {
 		}
 		if !q.Answered {
 			p.below(term.Wait, asks)
+			for _, line := range FormLines(q) {
+				p.below(term.Wait, "   "+line)
+			}
 			continue
 		}
 		by := q.By
-		if by == "" {
+		switch {
+		case q.ByDefault:
+			by = "the default"
+		case by == "":
 			by = "a person"
 		}
 		p.below(term.Plain, asks)
 		p.below(term.Faint, fmt.Sprintf("   %s: %s", by, q.Answer))
 	}
+}
+
+// FormLines describes the form of an answer, a line each.
+func FormLines(q instance.Question) []string {
+	options, more := q.Lines(q.Deadline)
+	return append(options, more...)
 }
 
 // remembers lists the vars, one a line.

@@ -12,11 +12,11 @@ import (
 
 var (
 	// "Q1: …", "**Q1.** …", "- Answer 2) …"
-	byName = lazyregexp.New(`(?i)^\s{0,3}(?:[-*+]\s+)?(?:\*\*|__)?(?:[qa]#?|(?:question|answer)\s?#?)(\d{1,4})(?:\*\*|__)?\s*[:.)\-–—](?:\*\*|__)?(?:\s+(.*))?$`)
+	byName = lazyregexp.New(`(?i)^\s{0,3}(?:[-*+]\s+)?(?:\*\*|__)?(?:[qa]#?|(?:question|answer)\s?#?)(\d{1,4})(?:\*\*|__)?(?:\s*[:.)\-–—](?:\*\*|__)?(?:\s+(.*))?|\s*:\s*(\S.*))$`)
 	// "/answer Q2 …", "/signalbox answer 2 …", "/answer …"
 	byCommand = lazyregexp.New(`(?i)^\s*/(?:signalbox\s+)?answer(?:\s+[q#]?(\d{1,4})[:.)]?)?(?:\s+(.*))?$`)
-	// "1. …", "1) …"
-	byList = lazyregexp.New(`^ {0,3}(\d{1,4})[.)]\s+(.*)$`)
+	// "1. …", "1) …", "1: …", "1:b"
+	byList = lazyregexp.New(`^ {0,3}(\d{1,4})(?:[.):]\s+|[):]([^\d\s].*$))(.*)$`)
 	// the same, in a quote of the questions
 	byQuote = lazyregexp.New(`(?i)^[\s*_#>-]*(?:q(?:uestion)?\s?#?)?(\d{1,4})(?:\*\*|__)?\s*[:.)](?:\*\*|__)?(?:\s|$)`)
 
@@ -42,12 +42,13 @@ var (
 // Only questions not yet answered get an answer, each at most one, in the order
 // of their numbers. The answered ones help to tell a number from a step of a list.
 func ParseAnswers(body string, questions []instance.Question, follows bool) []instance.QuestionAnswer {
-	answers, _ := parseAnswers(body, questions, follows)
+	answers, _ := parseAnswers(body, questions, follows, false)
 	return answers
 }
 
-// parseAnswers also reports whether the answers name or quote their questions.
-func parseAnswers(body string, questions []instance.Question, follows bool) (answers []instance.QuestionAnswer, named bool) {
+// parseAnswers also reports whether the answers name or quote their questions. With changes those that
+// do are returned of questions that are answered already, too.
+func parseAnswers(body string, questions []instance.Question, follows, changes bool) (answers []instance.QuestionAnswer, named bool) {
 	body, edited := strings.CutPrefix(body, NowReads)
 	follows = follows && !edited
 	open := slices.DeleteFunc(slices.Clone(questions), func(q instance.Question) bool { return q.Answered })
@@ -64,8 +65,12 @@ func parseAnswers(body string, questions []instance.Question, follows bool) (ans
 	if !found {
 		texts = free(all, open, follows)
 	}
-	for _, q := range open {
-		if text := strings.Trim(texts[q.Number], "\n"); strings.TrimSpace(text) != "" && !Remark(text, "") {
+	to := open
+	if changes && found {
+		to = questions
+	}
+	for _, q := range to {
+		if text := strings.Trim(texts[q.Number], "\n"); q.To == "" && strings.TrimSpace(text) != "" && !Remark(text, "") {
 			answers = append(answers, instance.QuestionAnswer{Question: q.Number, Text: text})
 			delete(texts, q.Number)
 		}
@@ -119,7 +124,7 @@ func addressed(all []line, questions []instance.Question) (texts map[int]string,
 		text := l.text
 		if !l.code {
 			if m := byName.FindStringSubmatch(text); m != nil {
-				to, text, found = atoi(m[1]), m[2], true
+				to, text, found = atoi(m[1]), m[2]+m[3], true
 			} else if m := byCommand.FindStringSubmatch(text); m != nil && m[1] != "" {
 				to, text, found = atoi(m[1]), m[2], true
 			}
@@ -152,7 +157,7 @@ func listed(all []line, questions, open []instance.Question) (map[int]string, bo
 	var items []string
 	for _, l := range all {
 		if m := byList.FindStringSubmatch(l.text); m != nil && !l.code {
-			numbers, items = append(numbers, atoi(m[1])), append(items, m[2]+"\n")
+			numbers, items = append(numbers, atoi(m[1])), append(items, m[2]+m[3]+"\n")
 		} else if len(items) > 0 {
 			items[len(items)-1] += l.text + "\n"
 		}

@@ -81,7 +81,7 @@ const (
 // question, the state that they were asked from looks at it again. Remarks leave the questions as they are.
 func (p PM) readAnswers(a brain.Assignment) instance.Result {
 	r := instance.Result{Status: instance.Success, ConfidenceScore: 1, Answers: p.Answers(a)}
-	open := len(openOf(a.Questions)) - len(r.Answers)
+	open := len(openOf(a.Questions)) - toOpen(a, r.Answers)
 	sure := open == 0
 	var numbers []string
 	for _, answer := range r.Answers {
@@ -123,38 +123,58 @@ func (p PM) asksForAnalysis(a brain.Assignment) bool {
 // Answers reads the comments since the oldest open question was asked. A text
 // that names its question counts more than one that does not.
 func (p PM) Answers(a brain.Assignment) []instance.QuestionAnswer {
+	answers, _ := p.answers(a)
+	return answers
+}
+
+// answers also returns those words that answer no question, though they name it.
+func (p PM) answers(a brain.Assignment) (answers []instance.QuestionAnswer, unfit []Unfit) {
 	open := openOf(a.Questions)
 	if len(open) == 0 {
-		return nil
+		return nil, nil
 	}
 	found, byName := map[int]instance.QuestionAnswer{}, map[int]bool{}
+	wrong := map[int]Unfit{}
 	said := false
 	for _, n := range p.heardSince(a, open[0].AskedAt) {
 		if Remark(n.Text, p.Self) {
 			continue
 		}
 		// The first words after the questions may be an answer without a name, as may those of
-		// the reporter, who is asked.
-		answers, named := parseAnswers(n.Text, a.Questions, !said || a.Issue.Author == "" || n.Author == a.Issue.Author)
+		// the reporter, who is asked. Only words that are new change what was answered.
+		fresh := !n.At.Before(a.Entered)
+		answers, named := parseAnswers(n.Text, a.Questions, !said || a.Issue.Author == "" || n.Author == a.Issue.Author, fresh)
 		said = true
 		for _, answer := range answers {
 			answer.By = n.Author
-			switch {
-			case named && !byName[answer.Question]: // it counts more than free text before it
-				found[answer.Question] = answer
+			q := a.Questions[slices.IndexFunc(a.Questions, func(q instance.Question) bool { return q.Number == answer.Question })]
+			fits, why := fit(q, answer)
+			switch before := found[answer.Question]; {
+			case why != "":
+				if fresh {
+					wrong[q.Number] = Unfit{q, why}
+				}
+				continue
+			case q.Answered && q.Answer == fits.Text:
+				continue
+			case q.Kind != "", q.Answered, named && !byName[answer.Question]: // it counts more than what was said before
+				found[answer.Question] = fits
 			case named || !byName[answer.Question]:
-				found[answer.Question] = both(found[answer.Question], answer)
+				found[answer.Question] = both(before, fits)
 			}
+			delete(wrong, q.Number)
 			byName[answer.Question] = byName[answer.Question] || named
 		}
 	}
-	var answers []instance.QuestionAnswer
-	for _, q := range open {
+	for _, q := range a.Questions {
 		if answer, ok := found[q.Number]; ok {
 			answers = append(answers, answer)
 		}
+		if one, ok := wrong[q.Number]; ok {
+			unfit = append(unfit, one)
+		}
 	}
-	return answers
+	return answers, unfit
 }
 
 // both is an answer with one that came later.

@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"slices"
+
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
@@ -23,7 +25,11 @@ func Reading(a brain.Assignment, byRule, byBrain instance.Result) instance.Resul
 		found[answer.Question] = true
 	}
 	for _, answer := range byBrain.Answers {
-		if !found[answer.Question] {
+		i := slices.IndexFunc(openOf(a.Questions), func(q instance.Question) bool { return q.Number == answer.Question })
+		if i < 0 || found[answer.Question] {
+			continue
+		}
+		if _, why := fit(openOf(a.Questions)[i], answer); why == "" {
 			r.Answers = append(r.Answers, answer)
 		}
 	}
@@ -32,7 +38,7 @@ func Reading(a brain.Assignment, byRule, byBrain instance.Result) instance.Resul
 		switch {
 		case nothing:
 			r.Data = map[string]string{Heard: Nothing}
-		case len(r.Answers) < len(openOf(a.Questions)):
+		case toOpen(a, r.Answers) < len(openOf(a.Questions)):
 			r.Next = askedFrom(a)
 		}
 		return r

@@ -165,9 +165,25 @@ func numbered(q instance.Question) string {
 		text += "\n\n" + sanitize.Quote(more)
 	}
 	if rest, ok := strings.CutPrefix(text, "**"); ok && strings.Contains(rest, "**") {
-		return fmt.Sprintf("**Q%d. %s", q.Number, rest)
+		return fmt.Sprintf("**Q%d. %s", q.Number, rest) + formed(q)
 	}
-	return fmt.Sprintf("**Q%d.** %s", q.Number, text)
+	return fmt.Sprintf("**Q%d.** %s", q.Number, text) + formed(q)
+}
+
+// formed describes the form of an answer below its question.
+func formed(q instance.Question) string {
+	var b strings.Builder
+	options, more := q.Lines(q.Deadline)
+	for i, o := range options {
+		if i == 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString("\n- " + sanitize.MarkdownLine(o))
+	}
+	if len(more) > 0 {
+		b.WriteString("\n\n" + sanitize.MarkdownLine(strings.Join(more, " ")))
+	}
+	return b.String()
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
