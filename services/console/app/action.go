@@ -24,6 +24,7 @@ const maxForm = 256 << 10
 
 var (
 	errEmpty  = errors.New("the answer is empty")
+	errUnfit  = errors.New("nothing was sent") // with the question and the permitted answers
 	errReason = errors.New("to cancel it, say why")
 	errTo     = errors.New("to override it, choose a state and say why")
 	errAmount = errors.New("the budget is not raised") // with the mistake
@@ -66,7 +67,7 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request, s *session) {
 // refusedFor returns what a page says of a form that did nothing.
 func refusedFor(err error) (status int, why string) {
 	switch {
-	case errors.Is(err, errEmpty), errors.Is(err, errReason), errors.Is(err, errVerb), errors.Is(err, errTo), errors.Is(err, errAmount):
+	case errors.Is(err, errEmpty), errors.Is(err, errUnfit), errors.Is(err, errReason), errors.Is(err, errVerb), errors.Is(err, errTo), errors.Is(err, errAmount):
 		return http.StatusUnprocessableEntity, sentence(err)
 	case errors.Is(err, errMoved):
 		return http.StatusConflict, "Nothing was sent: " + err.Error()
@@ -91,12 +92,7 @@ func (c *Console) carryOut(ctx context.Context, who person, id, verb string, for
 	as := c.as(who)
 	switch verb {
 	case "answer":
-		text := answerOf(before, form)
-		if text == "" {
-			return "", errEmpty
-		}
-		held, _ := before.Held()
-		reply, err = as.Answer(ctx, id, int32(held.Number), text)
+		reply, err = answer(ctx, as, before, form)
 	case "approve":
 		data := map[string]string{}
 		if text := strings.TrimSpace(form.Get("text")); text != "" {
@@ -158,20 +154,6 @@ func (c *Console) eventAt(w http.ResponseWriter, r *http.Request, s *session) {
 		return
 	}
 	http.Redirect(w, r, fmt.Sprintf("%s?at=%d#e%d", instanceURL(id), seq, seq), http.StatusSeeOther)
-}
-
-// answerOf joins the answers of a form: those to questions, each with its number, and the text.
-func answerOf(in view.Instance, form url.Values) string {
-	var parts []string
-	for _, q := range in.Open() {
-		if text := strings.TrimSpace(form.Get(fmt.Sprintf("q%d", q.Number))); text != "" {
-			parts = append(parts, fmt.Sprintf("Q%d: %s", q.Number, text))
-		}
-	}
-	if text := strings.TrimSpace(form.Get("text")); text != "" {
-		parts = append(parts, text)
-	}
-	return strings.ReplaceAll(strings.Join(parts, "\n\n"), "\r\n", "\n")
 }
 
 // outcome describes the result of an action.

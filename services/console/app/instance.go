@@ -329,7 +329,7 @@ type refusal struct {
 type forms struct {
 	ID, State, Back string
 	Moves           int
-	Questions       []question
+	Questions       []asksPeople
 	Held            *instance.Escalation // open, that people resolve
 	Answer          bool                 // it waits for an answer
 	Text            string               // of the answer, as it was sent
@@ -343,12 +343,6 @@ type forms struct {
 	Reads           bool // the account may do none of it
 }
 
-// question is an open question and the answer as it was sent.
-type question struct {
-	instance.Question
-	Field, Sent string
-}
-
 // makeForms returns the forms that the state of an instance has. def may be nil.
 func makeForms(in view.Instance, def *workflow.Definition, back string, reads bool, no refusal) forms {
 	f := forms{ID: in.Instance, State: in.State, Back: back, Moves: in.Iteration, Reads: reads}
@@ -358,14 +352,7 @@ func makeForms(in view.Instance, def *workflow.Definition, back string, reads bo
 	if no.Instance == in.Instance {
 		f.Refused, f.Text, f.Reason, f.To, f.Amount = no.Why, no.Sent.Get("text"), no.Sent.Get("reason"), no.Sent.Get("to"), no.Sent.Get("amount")
 	}
-	for _, q := range in.Open() {
-		field := fmt.Sprintf("q%d", q.Number)
-		one := question{Question: q, Field: field}
-		if no.Instance == in.Instance {
-			one.Sent = no.Sent.Get(field)
-		}
-		f.Questions = append(f.Questions, one)
-	}
+	f.Questions = answerable(in, no)
 	if held, ok := in.Held(); ok {
 		f.Held = &held
 	}

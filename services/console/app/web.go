@@ -18,6 +18,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/engine/subject"
 	"github.com/signalbox/signalbox/services/signalbox/term"
+	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
 //go:embed asset
@@ -109,6 +110,7 @@ func (p pages) funcs() template.FuncMap {
 		},
 		"due":   func(r boardRow) string { return r.Due(p.now()) },
 		"title": title,
+		"lines": view.FormLines,
 		"words": func(s string) string { return cutText(s, maxText) },
 		"brief": func(s string) string { return cutText(s, maxBrief) },
 		"breakable": func(s string) template.HTML { // a name of words with _ between them
