@@ -63,6 +63,8 @@ func judged(name, status, why string) *pb.HealthCheck {
 func (h health) active() *pb.HealthCheck {
 	c := &pb.HealthCheck{Check: "orchestrator", Status: api.OK, Since: timestamppb.New(h.since)}
 	switch n := h.elector.StandBys(); {
+	case h.AgentsEnd:
+		c.Detail = "answers, in one process with all services"
 	case !h.StandBy:
 		c.Detail = "answers; it is started without --stand-by, so that others may answer as well"
 	case n == 0:
@@ -80,8 +82,11 @@ func (h health) server() *pb.HealthCheck {
 	if err != nil {
 		return judged("nats", api.Warn, err.Error())
 	}
-	c := &pb.HealthCheck{Check: "nats", Status: api.OK, Detail: fmt.Sprintf("nats-server %s, %s away; connected again %d times since the start",
-		nc.ConnectedServerVersion(), took.Round(10*time.Microsecond), nc.Stats().Reconnects)}
+	c := &pb.HealthCheck{Check: "nats", Status: api.OK, Detail: fmt.Sprintf("nats-server %s, %s away",
+		nc.ConnectedServerVersion(), took.Round(10*time.Microsecond))}
+	if n := nc.Stats().Reconnects; n > 0 {
+		c.Detail += fmt.Sprintf("; the connection was lost since the start, times: %d", n)
+	}
 	if took > slowServer {
 		c.Status, c.Advice = api.Warn, "look at the load of the server and at the network"
 	}
@@ -121,9 +126,9 @@ func (h health) timers(ctx context.Context) *pb.HealthCheck {
 	info := due.CachedInfo()
 	waiting := info.NumPending + uint64(max(info.NumAckPending, 0))
 	armed := s.CachedInfo().State.Msgs
-	c := &pb.HealthCheck{Check: "timers", Status: api.OK, Detail: fmt.Sprintf("%d deadlines ahead", armed-min(waiting, armed))}
+	c := &pb.HealthCheck{Check: "timers", Status: api.OK, Detail: fmt.Sprintf("deadlines ahead: %d", armed-min(waiting, armed))}
 	if waiting > 0 {
-		c.Detail += fmt.Sprintf(", %d due and not handled yet", waiting)
+		c.Detail += fmt.Sprintf("; due and not handled yet: %d", waiting)
 	}
 	if info.NumPending > uint64(timerWorkers) {
 		c.Status, c.Advice = api.Warn, "after an outage this ends by itself; else look at the log of the orchestrator"
