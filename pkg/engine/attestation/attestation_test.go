@@ -47,6 +47,22 @@ func record() Record {
 	return r
 }
 
+func TestTheApprovalsOfAPullRequestCountOnItsCommit(t *testing.T) {
+	r := record()
+	r.Commits = append(r.Commits, instance.Commit{Seq: 20, Events: []instance.Event{instance.Reported{Role: "shepherd", Result: instance.Result{
+		Status: instance.Success, Evidence: []instance.Evidence{{Name: "gate:approvals", OK: true, Commit: two, Role: "shepherd", Data: map[string]string{
+			"ada": "approved 2222222 as maintain", "bob": "approved 1111111, an earlier commit", "eve": "approved, but may only read",
+			"joe": "approved 1111111 as write"}}}}}}})
+	s, err := Build(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	people := s.Predicate.People
+	if len(people) != 6 || people[5] != (Decision{20, "approved", "github:ada", two, "maintain"}) {
+		t.Errorf("the decisions are %+v", people)
+	}
+}
+
 func built(t testing.TB) Statement {
 	t.Helper()
 	s, err := Build(record())

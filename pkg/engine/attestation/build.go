@@ -2,6 +2,7 @@ package attestation
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -34,6 +35,9 @@ func Build(r Record) (Statement, error) {
 			if e, ok := e.(instance.Claimed); ok {
 				program = e.Program
 			}
+			if e, ok := e.(instance.Answered); ok && e.Number > 0 && e.Number <= len(in.Questions) && in.Questions[e.Number-1].To != "" {
+				continue // a role answered
+			}
 			p.add(c, e, in.Head, program)
 		}
 	}
@@ -51,6 +55,7 @@ func Build(r Record) (Statement, error) {
 	for _, ev := range newest {
 		p.Checks = append(p.Checks, Check{ev.Name, string(ev.EffectiveVerdict()), ev.Role, ev.Agent, ev.Passed, len(ev.Failed)})
 	}
+	p.addReviews(evidence[reviews], in.Seq)
 	p.Proof = proof(instance.ProofOf(newest, in.Base, r.Commit))
 	s := Statement{StatementType, []Subject{{map[string]string{gitCommit: r.Commit}}, {map[string]string{gitTree: r.Tree}}}, PredicateType, p}
 	return s, s.check()
@@ -82,6 +87,20 @@ func (p *Predicate) add(c instance.Commit, e instance.Event, head, program strin
 	case instance.Moved:
 		if e.Override {
 			person("override", c.Actor, "")
+		}
+	}
+}
+
+// reviews is the evidence with the approvals of a pull request, by login: "approved 1234567 as maintain" counts, as
+// pkg/forge/merge writes it; other texts are approvals that do not.
+const reviews = "gate:approvals"
+
+// addReviews adds the approvals of the newest look at the pull request, which is on the attested commit.
+func (p *Predicate) addReviews(ev instance.Evidence, seq uint64) {
+	for _, login := range slices.Sorted(maps.Keys(ev.Data)) {
+		said := strings.Fields(ev.Data[login])
+		if len(said) == 4 && said[0] == approved && said[2] == "as" && len(said[1]) >= 7 && strings.HasPrefix(ev.Commit, said[1]) {
+			p.People = append(p.People, Decision{seq, approved, "github:" + login, ev.Commit, said[3]})
 		}
 	}
 }

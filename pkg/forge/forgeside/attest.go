@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/outbound"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/forge"
 )
 
 // attestWithin bounds the wait for the orchestrator's signature. One of an older version never answers.
@@ -20,6 +21,18 @@ const noKey = "no_key"
 
 // madeKey is the context's key of the artifacts that were made in a piece of work. Work adds them to the result.
 type madeKey struct{}
+
+// AttestAgain replaces the attestation of the job's work, which is on the branch, by one with the decisions of people since
+// it was pushed. As with the first, nothing that fails here fails the work.
+func (g Gate) AttestAgain(ctx context.Context, job agent.Job, repo forge.Repository, branch string) {
+	if g.Attest == nil {
+		return
+	}
+	to := g.Remote(ctx, repo)
+	if change, err := g.inspect(ctx, job, repo, branch, to); err == nil { // else inspect logs it
+		g.attest(ctx, job, repo.Name, change, to)
+	}
+}
 
 // attest has the orchestrator sign a statement on a change that was pushed, and pushes it. Work without an
 // attestation is as good as before, so nothing that fails here fails the work; the reason is logged.

@@ -80,10 +80,8 @@ func (g Gate) Remote(ctx context.Context, repo forge.Repository) workspace.Remot
 // *outbound.Refusal if it may not leave; else it is one of workspace.Push.
 func (g Gate) Push(ctx context.Context, job agent.Job, repo forge.Repository, branch string) error {
 	to := g.Remote(ctx, repo)
-	change, err := g.Workspace.Inspect(ctx, workspace.Delivery{Repo: repo.Name, Bundles: BundleObjects(job), Head: job.Head, Branch: branch,
-		To: to, Protected: job.Issue.Configured().Protect})
+	change, err := g.inspect(ctx, job, repo, branch, to)
 	if err != nil {
-		g.Refuse("push", err, "instance", job.Instance, "repo", repo.Name, "branch", branch)
 		return err
 	}
 	_, err = g.Workspace.Push(ctx, repo.Name, change, to)
@@ -94,6 +92,16 @@ func (g Gate) Push(ctx context.Context, job agent.Job, repo forge.Repository, br
 		g.attest(ctx, job, repo.Name, change, to)
 	}
 	return err
+}
+
+// inspect checks the job's work before it leaves for the branch.
+func (g Gate) inspect(ctx context.Context, job agent.Job, repo forge.Repository, branch string, to workspace.Remote) (outbound.Change, error) {
+	change, err := g.Workspace.Inspect(ctx, workspace.Delivery{Repo: repo.Name, Bundles: BundleObjects(job), Head: job.Head, Branch: branch,
+		To: to, Protected: job.Issue.Configured().Protect})
+	if err != nil {
+		g.Refuse("push", err, "instance", job.Instance, "repo", repo.Name, "branch", branch)
+	}
+	return change, err
 }
 
 // Work runs the work of a handler, unless it is about a repository that is not

@@ -67,7 +67,7 @@ func (in assessment) approval(r Review) (Verdict, string) {
 	if r.By.canWrite() == Unknown {
 		return Unknown, "approved; their permissions are not known"
 	}
-	return Pass, "approved " + short(r.Commit)
+	return Pass, "approved " + short(r.Commit) + " as " + r.By.Permission // attestation.Build reads it
 }
 
 func (in assessment) approvals() Gate {

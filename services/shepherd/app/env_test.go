@@ -35,6 +35,7 @@ type env struct {
 	forge  *forgetest.Forge
 
 	workflow string
+	attests  bool // the orchestrator signs statements on what is pushed
 
 	ann, bob, eve person // two who may write, and one who may not
 
@@ -68,11 +69,17 @@ func newEnvOf(t *testing.T, forge func(*localforge.Config), policy ...string) *e
 // newEnvWith is newEnvOf with other policies of the lifecycle merge-watch.
 func newEnvWith(t *testing.T, forge func(*localforge.Config), watch []string, policy ...string) *env {
 	t.Helper()
+	return newEnvSigning(t, "", forge, watch, policy...)
+}
+
+// newEnvSigning is newEnvWith with a key that signs attestations.
+func newEnvSigning(t *testing.T, key string, forge func(*localforge.Config), watch []string, policy ...string) *env {
+	t.Helper()
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	t.Cleanup(cancel)
-	w := &env{T: t, ctx: ctx, server: natstest.Start(t, natstest.Options{})}
-	settings := orchestratortest.Settings{AckWait: 10 * time.Second}
+	w := &env{T: t, ctx: ctx, server: natstest.Start(t, natstest.Options{}), attests: key != ""}
+	settings := orchestratortest.Settings{AckWait: 10 * time.Second, AttestKey: key}
 	if w.workflow = "story"; policy != nil || watch != nil {
 		w.workflow, settings.WorkflowDir = "story-here", t.TempDir()
 		forgetest.WriteFile(t, settings.WorkflowDir, "story-here.yaml",
@@ -133,6 +140,9 @@ func (e *env) startAgents() {
 		e.Fatal(err)
 	}
 	c, gate := e.forge.Side("signalbox", objects)
+	if e.attests {
+		gate.Attest = agent.Door{Client: client.New(e.server.Connect(e.T), "shepherd-1")}.Attest
+	}
 	s := &shepherd{forge: c, gate: gate, command: "signalbox", now: time.Now}
 	e.work(js, "shepherd", noting{e, s})
 	e.work(js, "developer", developer{e, forgetest.Workspace(e, objects)})

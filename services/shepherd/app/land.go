@@ -42,6 +42,13 @@ func (t *visit) merge(ctx context.Context) (instance.Result, error) {
 		}
 		t = again
 	}
+	if t.job.Head == t.snapshot.Head {
+		repo, err := t.repository(ctx, t.job)
+		if err != nil {
+			return instance.Result{}, err
+		}
+		t.gate.AttestAgain(ctx, t.job.Job, repo, t.snapshot.HeadRef)
+	}
 	if t.report.Method == merge.MethodQueue {
 		return t.enqueue(ctx)
 	}
