@@ -117,11 +117,11 @@ func TestTheDemonstrationIsWatchedInABrowser(t *testing.T) {
 		b.Shows("red on the base, green on the change")
 		b.Go("/diff/acme/widgets/1")
 		b.Wait("document.querySelectorAll('.diff .added').length > 0")
-		const sides = "document.querySelector('.copy').getBoundingClientRect().left > document.querySelector('.same > .same').getBoundingClientRect().right - 1"
+		const sides = "document.querySelector('.diff:not(.one) .copy').getBoundingClientRect().left > document.querySelector('.diff:not(.one) .same > .same').getBoundingClientRect().right - 1"
 		b.Size(1200, 720, false)
 		b.Wait(sides)
 		b.Size(390, 844, false)
-		b.Wait("getComputedStyle(document.querySelector('.copy')).display === 'none' && document.documentElement.scrollWidth <= 390")
+		b.Wait("getComputedStyle(document.querySelector('.diff:not(.one) .copy')).display === 'none' && document.documentElement.scrollWidth <= 390")
 	})
 	if wrong := b.Wrong(); len(wrong) > 0 {
 		t.Errorf("the pages did %q", wrong)
