@@ -4,7 +4,6 @@
 package standing
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -222,9 +221,4 @@ func (w *standing) work() {
 	default:
 		w.add(Reason{Kind: Queued, Role: in.Owner, Since: in.EnteredAt, Fault: w.past.Fault, Faults: in.Faults, Unblocks: in.Owner, Help: help("retry", doctor)})
 	}
-}
-
-// ForPeopleOnly reports whether people are the next to act.
-func ForPeopleOnly(all []Reason) bool {
-	return slices.ContainsFunc(all, func(r Reason) bool { return r.Kind == Paused || r.Kind == Escalated || r.Kind == People })
 }

@@ -28,7 +28,7 @@ func TestPicturesAreMade(t *testing.T) {
 	}
 	b := browsertest.Open(t, site)
 	b.Go("/signin" + code)
-	b.Shows("Board")
+	b.Wait("document.querySelector('h1')?.innerText === 'Board' && document.getElementById('stream')?.classList.contains('live')")
 	// In the middle of its history an instance stands where a guard has decided.
 	b.Go("/i/acme/widgets/1")
 	b.Shows("As it was after commit")
