@@ -17,6 +17,8 @@ var (
 	byCommand = lazyregexp.New(`(?i)^\s*/(?:signalbox\s+)?answer(?:\s+[q#]?(\d{1,4})[:.)]?)?(?:\s+(.*))?$`)
 	// "1. …", "1) …", "1: …", "1:b"
 	byList = lazyregexp.New(`^ {0,3}(\d{1,4})(?:[.):]\s+|[):]([^\d\s].*$))(.*)$`)
+	// "1: …" and "1:b" among those with names
+	byColon = lazyregexp.New(`^ {0,3}(\d{1,4}):\s*(.*)$`)
 	// the same, in a quote of the questions
 	byQuote = lazyregexp.New(`(?i)^[\s*_#>-]*(?:q(?:uestion)?\s?#?)?(\d{1,4})(?:\*\*|__)?\s*[:.)](?:\*\*|__)?(?:\s|$)`)
 
@@ -127,11 +129,18 @@ func addressed(all []line, questions []instance.Question) (texts map[int]string,
 				to, text, found = atoi(m[1]), m[2]+m[3], true
 			} else if m := byCommand.FindStringSubmatch(text); m != nil && m[1] != "" {
 				to, text, found = atoi(m[1]), m[2], true
+			} else if m := byColon.FindStringSubmatch(text); m != nil && hasForm(questions, atoi(m[1])) {
+				to, text, found = atoi(m[1]), m[2], true
 			}
 		}
 		texts[to] += text + "\n"
 	}
 	return texts, found
+}
+
+// hasForm reports whether the question of the number permits only some answers.
+func hasForm(questions []instance.Question, number int) bool {
+	return slices.ContainsFunc(questions, func(q instance.Question) bool { return q.Number == number && q.Kind != "" })
 }
 
 // quotedQuestion tells which question a quoted line is, by its number or its words.

@@ -37,6 +37,7 @@ func TestCarelessRepliesToQuestionsWithAFormAreRead(t *testing.T) {
 		"a colon without a space": {said: []string{"ann| 1:b\n2:yes\n3: 14"}, want: map[int]string{1: "SQLite", 2: "yes", 3: "14"}},
 		"a list":                  {said: []string{"ann| 1) B\n2) no\n3) 14 days"}, want: map[int]string{1: "SQLite", 2: "no", 3: "14"}},
 		"by name":                 {said: []string{"ann| Q1:a\nQ2: yes please\nQ3:7"}, want: map[int]string{1: "PostgreSQL", 2: "yes", 3: "7"}},
+		"in two ways":             {said: []string{"ann| 1:b\n\nQ3: 7"}, want: map[int]string{1: "SQLite", 3: "7"}},
 		"in part":                 {said: []string{"ann| Q2: no"}, want: map[int]string{2: "no"}},
 		"a quoted mail": {said: []string{"ann| > **Q1.** Which store is right?\n>\n> - a) PostgreSQL\n> - b) SQLite (default)\n\nb, it is simpler\n\n> **Q3.** How many days?\n\n30\n\n-- \nAnn"},
 			want: map[int]string{1: "SQLite\n\nit is simpler", 3: "30\n\n-- \nAnn"}},
