@@ -9,7 +9,7 @@ import (
 )
 
 // maxGathered is how many commits Past gets at once. Of a longer past, one reader that begins at the first is faster.
-const maxGathered = 200
+const maxGathered = 1000
 
 // Past returns all commits of an instance, oldest first. Of a live instance it knows the sequences, so it need not
 // walk from each commit to the one before.

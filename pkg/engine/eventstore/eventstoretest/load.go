@@ -80,7 +80,8 @@ func runLoad(t *testing.T, open func(*testing.T) eventstore.Store) {
 		}
 		for _, after := range []uint64{0, 3, a[4].Seq, lastB.Seq + 1} {
 			for _, p := range []eventstore.Part{
-				{Size: 1}, {Size: 9 * len(a[0].Data)}, {Until: lastB.Seq / 2, Size: 1 << 20},
+				{Size: 1}, {Size: 9 * len(a[0].Data)}, {Until: lastB.Seq / 2, Size: 1 << 20}, {Until: after, Size: 1 << 20},
+				{Until: after + 2, Size: 1 << 20},
 			} {
 				var want, got []eventstore.Commit
 				for _, c := range a {

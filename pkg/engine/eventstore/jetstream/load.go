@@ -95,7 +95,7 @@ const near = 8
 // Page implements eventstore.Store.
 func (s *Store) Page(ctx context.Context, instance string, p eventstore.Part) ([]eventstore.Commit, bool, error) {
 	last, err := s.Last(ctx, instance)
-	if err != nil || last.Seq <= p.After {
+	if err != nil || last.Seq <= p.After || p.Until > 0 && p.Until <= p.After {
 		return nil, false, err
 	}
 	r := chain{Part: p}
@@ -196,9 +196,6 @@ func (s *Store) get(ctx context.Context, seq uint64) (eventstore.Commit, error) 
 // hundred round trips, then all come at once.
 const maxWalk = 200
 
-// largest is the least number of bytes that a pull may ask for: a server refuses one in which the next message has no room.
-const largest = 2 << 20
-
 // chain is a page of a part of an instance's past as it is read.
 type chain struct {
 	eventstore.Part // its Size is the room that is left
@@ -234,7 +231,12 @@ func (s *Store) loadForward(ctx context.Context, end eventstore.Commit, p events
 		if err != nil {
 			return chain{}, fmt.Errorf("read %q: %w", end.Instance, err)
 		}
-		messages, err := consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(readAhead, min(readBytes, max(p.Size, largest))))
+		count, size := readAhead, min(readBytes, p.Size)
+		if p.Until > 0 { // it cannot have more
+			count = int(min(p.Until-p.After, readAhead))
+		}
+		size = max(size, int(s.js.Conn().MaxPayload())) // a server refuses a pull in which the next message has no room
+		messages, err := consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(count, size))
 		if err != nil {
 			return chain{}, fmt.Errorf("read %q: %w", end.Instance, err)
 		}
