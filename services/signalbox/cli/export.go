@@ -11,7 +11,10 @@ import (
 	"strconv"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	store "github.com/signalbox/signalbox/pkg/engine/eventstore/jetstream"
+	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/engine/wire"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 	"github.com/signalbox/signalbox/services/signalbox/view"
@@ -46,26 +49,60 @@ func (c exportCommand) Run(ctx context.Context, env *term.Env) error {
 				return err
 			}
 		}
-		states := map[string]string{}
-		err = log.Read(ctx, 1, func(m store.Message) error {
-			stored, err := m.Commit()
-			if err != nil || stored.Foreign != nil {
-				return err
-			}
-			commit, err := wire.ToCommit(stored)
-			if err != nil {
-				return fmt.Errorf("commit %d: %w", m.Seq, err)
-			}
-			for _, e := range view.Events(stored.Instance, states[stored.Instance], commit) {
-				states[stored.Instance] = e.State
-				if err := write(e); err != nil {
-					return err
+		decoded := make(chan []entry, 4)
+		both, ctx := errgroup.WithContext(ctx)
+		both.Go(func() error { return decodeLog(ctx, log, decoded) })
+		both.Go(func() error { return writeEvents(decoded, write) })
+		return errors.Join(both.Wait(), flush())
+	})
+}
+
+// entry is a commit of the log.
+type entry struct {
+	instance string
+	commit   instance.Commit
+}
+
+// entries is how many commits are handed over at a time.
+const entries = 256
+
+// decodeLog sends the commits of a log while those before are written. All that come before a fault are sent.
+func decodeLog(ctx context.Context, log *store.AuditReader, to chan<- []entry) error {
+	defer close(to)
+	var next []entry
+	err := log.Read(ctx, 1, func(m store.Message) error {
+		stored, err := m.Commit()
+		if err != nil || stored.Foreign != nil {
+			return err
+		}
+		commit, err := wire.ToCommit(stored)
+		if err != nil {
+			return fmt.Errorf("commit %d: %w", m.Seq, err)
+		}
+		if next = append(next, entry{stored.Instance, commit}); len(next) == entries {
+			to <- next
+			next = make([]entry, 0, entries)
+		}
+		return nil
+	})
+	to <- next
+	return err
+}
+
+// writeEvents writes the events of commits. After a fault it takes the rest and writes none.
+func writeEvents(from <-chan []entry, write func(view.Event) error) (err error) {
+	states := map[string]string{}
+	for some := range from {
+		for _, c := range some {
+			for _, e := range view.Events(c.instance, states[c.instance], c.commit) {
+				states[c.instance] = e.State
+				if err == nil {
+					err = write(e)
 				}
 			}
-			return nil
-		})
-		return errors.Join(err, flush())
-	})
+		}
+	}
+	return err
 }
 
 // jsonLines returns a function that writes an event as a line of JSON.
