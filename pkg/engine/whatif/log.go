@@ -25,19 +25,20 @@ type share struct {
 	commits chan []eventstore.Commit
 	next    []eventstore.Commit // not sent yet
 	runs    map[string]*Run
+	shelf   Shelf
 }
 
 // batch is how many commits a goroutine gets at a time.
 const batch = 256
 
 // Start returns a log that n goroutines decide. They call alter once for each definition, and
-// neither function at the same time.
-func Start(n int, alter Alter, find Find) *Log {
+// neither function at the same time. Instances that have ended are kept on the shelf; nil keeps them in memory.
+func Start(n int, alter Alter, find Find, shelf Shelf) *Log {
 	l := &Log{shares: make([]share, n), seed: maphash.MakeSeed()}
 	d := &definitions{find: find, alter: alter, found: map[string]*workflow.Definition{}, altered: map[string]altered{}}
 	for i := range l.shares {
 		s := &l.shares[i]
-		s.commits, s.runs = make(chan []eventstore.Commit, 4), map[string]*Run{}
+		s.commits, s.runs, s.shelf = make(chan []eventstore.Commit, 4), map[string]*Run{}, shelf
 		l.running.Go(func() {
 			for commits := range s.commits {
 				for _, c := range commits {
@@ -86,11 +87,15 @@ func (s *share) add(c eventstore.Commit, d *definitions) {
 		s.runs[c.Instance] = r
 	}
 	commit, err := wire.ToCommit(c)
+	if err == nil {
+		err = r.take(s.shelf)
+	}
 	if err != nil {
 		r.unknown(instance.Commit{Seq: c.Seq, At: c.Time}, "a commit of it cannot be read: "+err.Error())
 		return
 	}
 	r.Add(commit)
+	r.shelve(s.shelf)
 }
 
 // definitions keeps the definitions of a log. It is safe for concurrent use.

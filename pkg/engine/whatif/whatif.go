@@ -23,7 +23,8 @@ type Run struct {
 	alter Alter
 	find  Find
 
-	in       instance.Instance // as it is under the other definition; the recorded one is the same until a decision differs
+	in       *instance.Instance // as it is under the other definition; the recorded one is the same until a decision differs; nil: shelved
+	shelved  shelved
 	recorded *workflow.Definition
 	other    *workflow.Definition
 	decided  bool // nothing is decided any more
@@ -32,7 +33,7 @@ type Run struct {
 
 // New returns the run of an instance.
 func New(id string, alter Alter, find Find) *Run {
-	return &Run{alter: alter, find: find, in: instance.Instance{ID: id}, found: Case{Instance: id}}
+	return &Run{alter: alter, find: find, in: &instance.Instance{ID: id}, found: Case{Instance: id}}
 }
 
 // Case returns what was found so far.
@@ -90,16 +91,16 @@ func (r *Run) define(c instance.Commit) (why string) {
 // commit, and moves the instance.
 func (r *Run) deadlinePasses(c instance.Commit) bool {
 	for {
-		deadline, at, due := instance.Due(r.other, r.in)
+		deadline, at, due := instance.Due(r.other, *r.in)
 		if !due || !at.Before(c.At) {
 			return false
 		}
-		if _, recordedAt, ok := instance.Due(r.recorded, r.in); ok && !recordedAt.After(at) {
+		if _, recordedAt, ok := instance.Due(r.recorded, *r.in); ok && !recordedAt.After(at) {
 			return false // the record has it, a little later
 		}
 		passes := instance.Commit{Seq: r.in.Seq, ID: "deadline", At: at, Actor: "orchestrator"}
 		var err error
-		passes.Events, err = instance.Decide(r.other, r.in, instance.Command{
+		passes.Events, err = instance.Decide(r.other, *r.in, instance.Command{
 			ID: passes.ID, Instance: r.in.ID, At: at, Actor: passes.Actor, Do: instance.Expire{Entered: r.in.Entered, Level: deadline.Level},
 		})
 		switch {
@@ -109,7 +110,7 @@ func (r *Run) deadlinePasses(c instance.Commit) bool {
 		case len(effects(passes.Events)) > 0:
 			r.decided = true
 			r.found.Seq, r.found.At, r.found.By = c.Seq, at, passes.Actor
-			r.found.Recorded, r.found.Instead = landing(r.in, nil), landing(instance.Evolve(r.in, passes), passes.Events)
+			r.found.Recorded, r.found.Instead = landing(*r.in, nil), landing(instance.Evolve(*r.in, passes), passes.Events)
 			return true
 		}
 		r.in.Evolve(passes)
@@ -118,7 +119,7 @@ func (r *Run) deadlinePasses(c instance.Commit) bool {
 
 // redecide decides the commit under the other definition and compares the decisions.
 func (r *Run) redecide(c instance.Commit) {
-	events, err := instance.Redecide(r.other, r.in, c)
+	events, err := instance.Redecide(r.other, *r.in, c)
 	var no *instance.Refusal
 	if err != nil && !errors.As(err, &no) {
 		r.unknown(c, err.Error())
@@ -135,7 +136,7 @@ func (r *Run) redecide(c instance.Commit) {
 		r.in.Evolve(instance.Commit{Seq: c.Seq, ID: c.ID, At: c.At, Actor: c.Actor, Events: events})
 		return
 	}
-	if again, err := instance.Redecide(r.recorded, r.in, c); err != nil || !equal(c.Events, again) {
+	if again, err := instance.Redecide(r.recorded, *r.in, c); err != nil || !equal(c.Events, again) {
 		r.unknown(c, "this version of Signalbox decides it otherwise under its own definition, too")
 		return
 	}
@@ -174,7 +175,7 @@ func (r *Run) refused(c instance.Commit, no *instance.Refusal) {
 func (r *Run) differs(c instance.Commit, other []instance.Event) {
 	r.decided = true
 	r.found.Seq, r.found.At, r.found.By = c.Seq, c.At, c.Actor
-	r.found.Recorded = landing(instance.Evolve(r.in, c), c.Events)
+	r.found.Recorded = landing(instance.Evolve(*r.in, c), c.Events)
 	c.Events = other
-	r.found.Instead = landing(instance.Evolve(r.in, c), other)
+	r.found.Instead = landing(instance.Evolve(*r.in, c), other)
 }

@@ -3,7 +3,9 @@ package whatif_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -192,7 +194,7 @@ func TestTheSameRulesDecideAnyLogTheSameWay(t *testing.T) {
 				h.Act(t, e)
 			}
 		})
-		log := whatif.Start(2, policy(nil), h.Definitions.Catalog.Hashed)
+		log := whatif.Start(2, policy(nil), h.Definitions.Catalog.Hashed, new(memoryShelf))
 		commits := 0
 		for _, c := range read(t, h.Store) {
 			log.Add(c)
@@ -219,4 +221,23 @@ func read(t rapid.TB, log eventstore.Store) (all []eventstore.Commit) {
 		t.Fatal(err)
 	}
 	return all
+}
+
+// memoryShelf is a Shelf for tests.
+type memoryShelf struct {
+	mu   sync.Mutex
+	data []byte
+}
+
+func (s *memoryShelf) Put(data []byte) (int64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.data = append(s.data, data...)
+	return int64(len(s.data) - len(data)), nil
+}
+
+func (s *memoryShelf) Get(at int64, size int) ([]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.data[at : at+int64(size)]), nil
 }

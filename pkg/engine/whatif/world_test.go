@@ -129,7 +129,7 @@ func BenchmarkLog(b *testing.B) {
 	b.ResetTimer()
 	n := 0
 	for n < b.N {
-		log := whatif.Start(2, policy(map[string]any{"sure": 0.9}), func(string) (*workflow.Definition, bool) { return def, true })
+		log := whatif.Start(2, policy(map[string]any{"sure": 0.9}), func(string) (*workflow.Definition, bool) { return def, true }, nil)
 		for _, c := range commits[:min(len(commits), b.N-n)] {
 			log.Add(c)
 		}

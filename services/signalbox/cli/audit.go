@@ -84,7 +84,12 @@ func (c auditCommand) auditLog(ctx context.Context, env *term.Env, at logSource)
 	}
 	defer func() { err = errors.Join(err, e.bundle.drop()) }()
 	if c.Decisions {
-		e.decideAgain(known)
+		ended, err := newShelf()
+		if err != nil {
+			return fmt.Errorf("--decisions: a file for instances that have ended: %w", err)
+		}
+		defer ended.remove()
+		e.decideAgain(known, ended)
 	}
 	shown := showProgress(env, "checked", log.Last)
 	err = log.Read(ctx, 1, func(m store.Message) error {
@@ -149,8 +154,8 @@ type auditor struct {
 }
 
 // decideAgain decides each commit again, too.
-func (e *auditor) decideAgain(known *definitions) {
-	e.again = whatif.Start(runtime.GOMAXPROCS(0), func(def *workflow.Definition) (*workflow.Definition, error) { return def, nil }, known.find)
+func (e *auditor) decideAgain(known *definitions, ended *shelf) {
+	e.again = whatif.Start(runtime.GOMAXPROCS(0), func(def *workflow.Definition) (*workflow.Definition, error) { return def, nil }, known.find, ended)
 }
 
 func (e *auditor) endAgain() {

@@ -171,7 +171,12 @@ func (c auditCommand) auditBundle(env *term.Env) error {
 	e := auditor{checker: logcheck.New(known.find), order: logcheck.NewOrder(known.find), public: c.By}
 	e.checker.Lean = true
 	if c.Decisions {
-		e.decideAgain(known)
+		ended, err := newShelf()
+		if err != nil {
+			return fmt.Errorf("--decisions: a file for instances that have ended: %w", err)
+		}
+		defer ended.remove()
+		e.decideAgain(known, ended)
 	}
 	keep := func(hash string, source []byte) {
 		if def, err := workflow.LoadHashed(hash, source); err == nil {

@@ -50,7 +50,12 @@ func (c whatifCommand) Run(ctx context.Context, env *term.Env) error {
 		if err != nil {
 			return err
 		}
-		again := whatif.Start(runtime.GOMAXPROCS(0), change.Alter, known.find)
+		ended, err := newShelf()
+		if err != nil {
+			return fmt.Errorf("a file for instances that have ended: %w", err)
+		}
+		defer ended.remove()
+		again := whatif.Start(runtime.GOMAXPROCS(0), change.Alter, known.find, ended)
 		shown := showProgress(env, "decided", log.Last)
 		err = log.Read(ctx, 1, func(m store.Message) error {
 			shown.at(m.Seq)
