@@ -19,8 +19,8 @@ type shelved struct {
 	size int
 }
 
-// shelve puts an instance that has ended on the shelf: most of a long log have ended, each with all its texts. It drops one of
-// which nothing is decided any more. A shelf that takes no more leaves it in memory.
+// shelve puts an instance that has ended on the shelf: most of a long log have ended, each with all its texts. After a
+// difference nothing is decided any more, and it drops the instance. One that the shelf does not take stays in memory.
 func (r *Run) shelve(to Shelf) {
 	if r.decided {
 		r.in = nil

@@ -26,6 +26,7 @@ var concurrent = map[string]string{
 	"services/orchestrator/app":       "follows the log before it is ready to serve",
 	"services/signalbox/bench":        "simulates many callers at once",
 	"services/signalbox/up":           "brings branches while a plan is kept in step",
+	"services/signalbox/cli":          "writes an export while it reads the log on",
 	"services/signalbox/eval":         "runs several processes and test runs at a time",
 	"services/signalbox/narrator":     "shows a clock while a step takes long",
 	"services/signalbox/term":         "a read of a terminal does not end with a context",

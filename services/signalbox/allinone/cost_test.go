@@ -88,8 +88,8 @@ func TestAnIssueFromReportToMergeCostsFewRequests(t *testing.T) {
 		switch n := c.counted[name]; {
 		case !polled(name):
 			total += n
-		case n > polls:
-			t.Errorf("%s is counted %d times in at most %d polls", name, n, polls)
+		case n > polls+1: // the gateway lists the open issues once more, to find those that were closed while it was away
+			t.Errorf("%s is counted %d times in at most %d polls and one look", name, n, polls)
 		}
 	}
 	for _, n := range c.free {
