@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -48,6 +50,9 @@ func (c exportCommand) Run(ctx context.Context, env *term.Env) error {
 			if write, flush, err = csvLines(out); err != nil {
 				return err
 			}
+		}
+		if os.Getenv("GOGC") == "" {
+			debug.SetGCPercent(300) // an export makes much garbage and keeps little
 		}
 		decoded := make(chan []entry, 4)
 		both, ctx := errgroup.WithContext(ctx)
