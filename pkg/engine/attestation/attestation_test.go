@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -45,6 +46,31 @@ func record() Record {
 		r.Commits = append(r.Commits, instance.Commit{Seq: uint64(i + 7), At: at.Add(time.Duration(i) * time.Minute), Events: []instance.Event{e}})
 	}
 	return r
+}
+
+// The gateway names people by their login alone.
+func TestAPersonOfTheForgeIsNamedSo(t *testing.T) {
+	r := record()
+	add := func(events ...instance.Event) {
+		r.Commits = append(r.Commits, instance.Commit{Seq: 20, Events: events})
+	}
+	add(instance.Asked{Number: 2, Text: "Why?"}, instance.Asked{Number: 3, Text: "How?"})
+	add(instance.Signalled{Name: "approved", Actor: "ada", Data: map[string]string{"permission": "maintain"}})
+	add(instance.Reported{Role: "pm", Result: instance.Result{Status: instance.Success}}, instance.Answered{Number: 2, By: "ada"},
+		instance.Answered{Number: 3, By: "pm"})
+	s, err := Build(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Decision{{20, "approved", "github:ada", two, "maintain"}, {20, "answered", "github:ada", two, ""}}
+	if people := s.Predicate.People; len(people) < 2 || !slices.Equal(people[len(people)-2:], want) {
+		t.Errorf("the decisions are %+v", people)
+	}
+	for _, must := range []string{"approved-by=github:ada", "approved-by=maintain"} {
+		if q, err := ParseRequirement(must); err != nil || q.Check(s) != nil {
+			t.Errorf("%s: %v, %v", must, err, q.Check(s))
+		}
+	}
 }
 
 func TestTheApprovalsOfAPullRequestCountOnItsCommit(t *testing.T) {

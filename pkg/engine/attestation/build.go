@@ -35,8 +35,8 @@ func Build(r Record) (Statement, error) {
 			if e, ok := e.(instance.Claimed); ok {
 				program = e.Program
 			}
-			if e, ok := e.(instance.Answered); ok && e.Number > 0 && e.Number <= len(in.Questions) && in.Questions[e.Number-1].To != "" {
-				continue // a role answered
+			if e, ok := e.(instance.Answered); ok && byRole(in, c, e) {
+				continue
 			}
 			p.add(c, e, in.Head, program)
 		}
@@ -64,6 +64,9 @@ func Build(r Record) (Statement, error) {
 // add notes an event: a step of an agent with a program, or a decision of a person about the work at head.
 func (p *Predicate) add(c instance.Commit, e instance.Event, head, program string) {
 	person := func(what, by, permission string) {
+		if by != "" && !strings.Contains(by, ":") {
+			by = forge + by
+		}
 		p.People = append(p.People, Decision{c.Seq, what, by, head, permission})
 	}
 	switch e := e.(type) {
@@ -100,10 +103,24 @@ func (p *Predicate) addReviews(ev instance.Evidence, seq uint64) {
 	for _, login := range slices.Sorted(maps.Keys(ev.Data)) {
 		said := strings.Fields(ev.Data[login])
 		if len(said) == 4 && said[0] == approved && said[2] == "as" && len(said[1]) >= 7 && strings.HasPrefix(ev.Commit, said[1]) {
-			p.People = append(p.People, Decision{seq, approved, "github:" + login, ev.Commit, said[3]})
+			p.People = append(p.People, Decision{seq, approved, forge + login, ev.Commit, said[3]})
 		}
 	}
 }
+
+// byRole reports whether an agent answered for its role: a question that the role was asked, or in its own report.
+func byRole(in instance.Instance, c instance.Commit, a instance.Answered) bool {
+	if a.Number > 0 && a.Number <= len(in.Questions) && in.Questions[a.Number-1].To != "" {
+		return true
+	}
+	return slices.ContainsFunc(c.Events, func(e instance.Event) bool {
+		r, ok := e.(instance.Reported)
+		return ok && r.Role == a.By
+	})
+}
+
+// forge begins the name of a person of the forge. The log has the login alone.
+const forge = "github:"
 
 // operator begins the name of a person with an account of this system.
 const operator = "operator:"
