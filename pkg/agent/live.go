@@ -42,7 +42,9 @@ func (l *live) add(text string) {
 	l.version++
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
 		if len(line) > maxLiveLine {
-			line = fmt.Sprintf("%s ‹%d bytes left out›", line[:maxLiveLine], len(line)-maxLiveLine)
+			kept := line[:maxLiveLine]
+			kept = kept[:strings.LastIndexAny(kept, " \t\"'=:,")+1] // the scan for credentials does not know the beginning of one
+			line = fmt.Sprintf("%s ‹%d bytes left out›", kept, len(line)-len(kept))
 		}
 		l.lines = append(l.lines, line)
 		l.size += len(line) + 1

@@ -97,3 +97,12 @@ func BenchmarkOutputThatNobodyLooksAt(b *testing.B) {
 		l.add(line)
 	}
 }
+
+// The scan for credentials finds none in the beginning of one.
+func TestALongLineIsNotCutWithinAWord(t *testing.T) {
+	l := new(live)
+	l.add(strings.Repeat("x ", maxLiveLine/2-4) + "a-credential-of-many-letters")
+	if got := l.newest(0).Text; strings.Contains(got, "a-cred") || !strings.Contains(got, "x x  ‹28 bytes left out›") {
+		t.Errorf("it ends with %q", got[max(0, len(got)-60):])
+	}
+}

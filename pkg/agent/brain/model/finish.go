@@ -95,11 +95,7 @@ func (s *step) question(ctx context.Context, a askArgs) (string, error) {
 	} else {
 		stated["asks"] = []instance.Inquiry{{To: to, Question: a.Question}}
 	}
-	text, err := json.Marshal(stated)
-	if err != nil {
-		return "", err
-	}
-	out, err := brain.DecodeResult(text)
+	out, err := outcome(stated)
 	if err != nil {
 		return "", err
 	}
@@ -108,6 +104,15 @@ func (s *step) question(ctx context.Context, a askArgs) (string, error) {
 	}
 	s.done = &out
 	return "asked", nil
+}
+
+// outcome returns the outcome that fields of a result state.
+func outcome(stated any) (brain.Outcome, error) {
+	text, err := json.Marshal(stated)
+	if err != nil {
+		return brain.Outcome{}, err
+	}
+	return brain.DecodeResult(text)
 }
 
 // finish ends the work with a result, if it is one that the runtime would take.
@@ -129,11 +134,7 @@ func (s *step) finish(ctx context.Context, args json.RawMessage, t tool) (string
 			return "", fmt.Errorf("%s is missing", name)
 		}
 	}
-	text, err := json.Marshal(stated)
-	if err != nil {
-		return "", err
-	}
-	out, err := brain.DecodeResult(text)
+	out, err := outcome(stated)
 	if err != nil {
 		return "", err
 	}
