@@ -8,7 +8,7 @@ PACKAGES := ./...
 # Where goroutines meet: what `make race` and `make check` run under the race detector.
 CONCURRENT := ./pkg/agent ./pkg/engine ./pkg/service $(addsuffix /...,$(addprefix ./,pkg/engine/client pkg/engine/dispatch pkg/engine/enginetest pkg/engine/eventstore pkg/engine/projection pkg/service/embedded services/orchestrator pkg/testkit/faultproxy))
 # What takes longest, to begin with: nothing else is left to run beside the last.
-LONGEST := $(addprefix ./,services/e2e services/shepherd/app pkg/agent/role services/signalbox/resolve services/signalbox/cli \
+LONGEST := $(addprefix ./,services/e2e deploy services/shepherd/app pkg/agent/role services/signalbox/resolve services/signalbox/cli \
 	docs pkg/agent/environment pkg/engine/eventstore/jetstream services/signalbox/allinone services/gateway/app services/pm/app \
 	services/signalbox/bench pkg/agent/workspace pkg/agent/sandbox pkg/localforge)
 # `make test RUN=Handle` narrows, `make test FLAGS=-count=1` adds.
