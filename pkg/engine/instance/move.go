@@ -109,21 +109,21 @@ func (d *decision) transition(trigger *workflow.Facts, rule workflow.Rule) error
 		failed := rule.Failure || rule.Name == "decide" || rule.Name == "proposed" // a result that fails a gate is a failure
 		rule = workflow.Rule{Name: gate.Name, To: []string{instead}, Reason: reason, Failure: failed}
 	}
-	after, err := d.withMove(rule, cites)
-	if err != nil {
+	before := *d
+	if err := d.move(rule, cites); err != nil {
 		return err
 	}
-	limited, err := d.limit(trigger, &after)
+	limited, err := before.limit(trigger, d)
 	if err != nil {
 		return err
 	}
 	if limited.To != nil {
 		limited.Failure = true
-		if after, err = d.withMove(limited, slices.Concat(cites, limited.When.Cites())); err != nil {
+		*d = before
+		if err := d.move(limited, slices.Concat(cites, limited.When.Cites())); err != nil {
 			return err
 		}
 	}
-	*d = after
 	// A wait that people's words interrupt is no loop.
 	waits := state.Kind == workflow.Wait || d.in.Kind == workflow.Wait && !d.in.Since.IsZero()
 	if d.in.Loop && d.in.Visited(d.in.State) > 1 && !waits {
@@ -139,12 +139,10 @@ func (d *decision) transition(trigger *workflow.Facts, rule workflow.Rule) error
 	return d.onEntry()
 }
 
-// withMove returns a copy of the decision with the move made. A claim that moves
-// the instance is kept if its role owns the new state.
-func (d decision) withMove(rule workflow.Rule, cites []string) (decision, error) {
-	d.events = slices.Clip(d.events) // both copies may append
+// move records the move. A claim that moves the instance is kept if its role owns the new state.
+func (d *decision) move(rule workflow.Rule, cites []string) error {
 	if err := d.setVars(rule.Set); err != nil {
-		return d, err
+		return err
 	}
 	target, _ := d.def.State(rule.To[0])
 	_, claims := d.cmd.Do.(Claim)
@@ -155,7 +153,7 @@ func (d decision) withMove(rule workflow.Rule, cites []string) (decision, error)
 		KeepsClaim: claims && d.in.Claim != nil && d.in.Claim.Role == target.Owner,
 		Cites:      d.available(cites),
 	})
-	return d, nil
+	return nil
 }
 
 // available returns the names under which the instance has evidence, sorted,

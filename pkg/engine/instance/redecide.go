@@ -43,14 +43,14 @@ func directClaim(c Commit) (Claim, bool) {
 // and a signal have the statements that were admitted, and not those that were refused. ok is
 // false of events that no command records.
 func Recorded(in Instance, c Commit) (cmd Command, ok bool) {
-	r := recorded{in: in, at: c.At, events: c.Events}
+	r := recorded{in: &in, at: c.At, events: c.Events}
 	do := r.action()
 	return Command{ID: c.ID, Instance: in.ID, At: c.At, Actor: c.Actor, Do: do}, do != nil
 }
 
 // recorded is a commit whose command is looked for.
 type recorded struct {
-	in     Instance
+	in     *Instance
 	at     time.Time
 	events []Event
 }

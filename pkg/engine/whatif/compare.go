@@ -1,7 +1,6 @@
 package whatif
 
 import (
-	"slices"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/engine/instance"
@@ -17,16 +16,34 @@ type effect struct {
 }
 
 // equal reports whether two decisions have the same effects in the same order.
-func equal(a, b []instance.Event) bool { return slices.Equal(effects(a), effects(b)) }
+func equal(a, b []instance.Event) bool {
+	for {
+		x, restA, more := firstEffect(a)
+		y, restB, moreB := firstEffect(b)
+		if more != moreB || x != y {
+			return false
+		}
+		if !more {
+			return true
+		}
+		a, b = restA, restB
+	}
+}
 
-func effects(events []instance.Event) []effect {
-	all := make([]effect, 0, len(events))
-	for _, e := range events {
+// firstEffect returns the first effect of events, and the events after it. ok is false if none has an effect.
+func firstEffect(events []instance.Event) (one effect, rest []instance.Event, ok bool) {
+	for i, e := range events {
 		if one, ok := effectOf(e); ok {
-			all = append(all, one)
+			return one, events[i+1:], true
 		}
 	}
-	return all
+	return effect{}, nil, false
+}
+
+// hasEffect reports whether an event has an effect.
+func hasEffect(events []instance.Event) bool {
+	_, _, ok := firstEffect(events)
+	return ok
 }
 
 // effectOf returns the effect of an event. ok is false if it has none.

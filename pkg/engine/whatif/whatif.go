@@ -107,7 +107,7 @@ func (r *Run) deadlinePasses(c instance.Commit) bool {
 		case err != nil:
 			r.unknown(c, err.Error())
 			return true
-		case len(effects(passes.Events)) > 0:
+		case hasEffect(passes.Events):
 			r.decided = true
 			r.found.Seq, r.found.At, r.found.By = c.Seq, at, passes.Actor
 			r.found.Recorded, r.found.Instead = landing(*r.in, nil), landing(instance.Evolve(*r.in, passes), passes.Events)
@@ -129,7 +129,7 @@ func (r *Run) redecide(c instance.Commit) {
 		r.unknown(c, fmt.Sprintf("it would admit %s, which the record keeps no value of", name))
 		return
 	}
-	if _, warns := c.Events[0].(instance.TimedOut); no != nil && warns && len(effects(c.Events)) == 0 {
+	if _, warns := c.Events[0].(instance.TimedOut); no != nil && warns && !hasEffect(c.Events) {
 		return // a warning that is not due, or is given already
 	}
 	if err == nil && equal(c.Events, events) {

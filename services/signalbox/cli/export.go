@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -51,9 +49,7 @@ func (c exportCommand) Run(ctx context.Context, env *term.Env) error {
 				return err
 			}
 		}
-		if os.Getenv("GOGC") == "" {
-			debug.SetGCPercent(300) // an export makes much garbage and keeps little
-		}
+		collectSeldom()
 		decoded := make(chan []entry, 4)
 		both, ctx := errgroup.WithContext(ctx)
 		both.Go(func() error { return decodeLog(ctx, log, decoded) })

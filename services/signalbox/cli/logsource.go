@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -70,6 +71,14 @@ func (e logFlags) openLog(ctx context.Context, env *term.Env, f func(context.Con
 	return withServer(copied, embedded.Config{Sync: time.Minute, Log: quiet}, func(js jetstream.JetStream) error {
 		return f(ctx, logSource{js, e.watermark(), e.Data})
 	})
+}
+
+// collectSeldom lets the garbage collector run less often, unless GOGC is set: it suits a command that makes much garbage
+// of a log and keeps little.
+func collectSeldom() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(300)
+	}
 }
 
 // withServer runs a server on the store in dir while f runs.

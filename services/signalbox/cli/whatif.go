@@ -55,6 +55,7 @@ func (c whatifCommand) Run(ctx context.Context, env *term.Env) error {
 			return fmt.Errorf("a file for instances that have ended: %w", err)
 		}
 		defer ended.remove()
+		collectSeldom()
 		again := whatif.Start(runtime.GOMAXPROCS(0), change.Alter, known.find, ended)
 		shown := showProgress(env, "decided", log.Last)
 		err = log.Read(ctx, 1, func(m store.Message) error {
