@@ -28,6 +28,7 @@ type live struct {
 	lines   []string
 	size    int
 	lost    int64
+	key     string // the first line of a private key whose end is not lost; empty: none
 	version uint64
 	clean   client.Output // of its version
 }
@@ -53,6 +54,12 @@ func (l *live) add(text string) {
 	for ; l.size > maxLive; n++ {
 		l.size -= len(l.lines[n]) + 1
 		l.lost += int64(len(l.lines[n]) + 1)
+		switch line := l.lines[n]; {
+		case strings.Contains(line, "-----END "):
+			l.key = ""
+		case strings.Contains(line, "-----BEGIN ") && strings.Contains(line, " PRIVATE KEY"):
+			l.key = line + "\n"
+		}
 	}
 	if l.lines = l.lines[n:]; cap(l.lines) > 4*len(l.lines)+64 {
 		l.lines = slices.Clone(l.lines)
@@ -64,7 +71,7 @@ func (l *live) newest(after uint64) client.Output {
 	l.mu.Lock()
 	version, lost, text := l.version, l.lost, ""
 	if version != after && version != l.clean.Version {
-		text = strings.Join(l.lines, "\n")
+		text = l.key + strings.Join(l.lines, "\n") // the scan for credentials knows a key by its first line
 	}
 	kept := l.clean
 	l.mu.Unlock()

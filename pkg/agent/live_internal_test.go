@@ -63,6 +63,35 @@ func TestTheOutputOfWorkIsBoundedAndItsEndIsKept(t *testing.T) {
 	none.add("x")
 }
 
+func TestAPrivateKeyIsRemovedThoughItsFirstLineIsLost(t *testing.T) {
+	scanner, err := secret.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []string{"RSA ", "OPENSSH ", ""} {
+		l := &live{redact: redactor{scanner}}
+		l.add("-----BEGIN " + kind + "PRIVATE " + "KEY-----")
+		secretLine := strings.Repeat("MIIEpAIBAAKCAQEA", 4)
+		for range 40 {
+			l.add(secretLine)
+		}
+		for range maxLive/1000 - 1 {
+			l.add(strings.Repeat("x", 999))
+		}
+		got := l.newest(0)
+		if got.Lost == 0 || strings.Contains(got.Text, secretLine[:32]) {
+			t.Errorf("%s: %d bytes lost; it shows %.200q", kind, got.Lost, got.Text)
+		}
+		l.add("-----END " + kind + "PRIVATE " + "KEY-----\nwhat follows")
+		for range maxLive / 1000 {
+			l.add("after")
+		}
+		if got := l.newest(0); !strings.Contains(got.Text, "after") || strings.Contains(got.Text, secretLine[:32]) {
+			t.Errorf("%s: then it shows %.200q", kind, got.Text)
+		}
+	}
+}
+
 func TestTheOutputOfWorkIsReadWhileItIsWritten(t *testing.T) {
 	l := &live{}
 	var all sync.WaitGroup

@@ -26,9 +26,9 @@ func TestEveryKindOfSecretIsRecognised(t *testing.T) {
 	a := func(n int) string { return strings.Repeat("A", n) }
 	// Put together here, so that no scanner takes this file for a leak.
 	samples := map[string]string{
-		"-----BEGIN OPENSSH PRIVATE" + " KEY-----":   "private-key-header",
-		"-----BEGIN PGP PRIVATE" + " KEY BLOCK-----": "private-key-header",
-		"-----BEGIN PRIVATE" + " KEY-----":           "private-key-header",
+		"-----BEGIN OPENSSH PRIVATE" + " KEY-----":   "pem-private-key",
+		"-----BEGIN PGP PRIVATE" + " KEY BLOCK-----": "pem-private-key",
+		"-----BEGIN PRIVATE" + " KEY-----":           "pem-private-key",
 		"ghs" + "_" + a(36):                          "github-token",
 		"github" + "_pat_" + a(60):                   "github-token",
 		"glp" + "at-" + a(20):                        "gitlab-token",

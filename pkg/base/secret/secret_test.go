@@ -2,6 +2,8 @@ package secret_test
 
 import (
 	"encoding/base64"
+	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -32,6 +34,63 @@ func TestEachKindIsFoundWhereItStandsAndRedacted(t *testing.T) {
 				t.Errorf("redacted to %q, in which is found %v", redacted, again)
 			}
 		})
+	}
+}
+
+func TestAPrivateKeyIsRedactedWithItsBody(t *testing.T) {
+	const begin, end = "-----BEGIN RSA PRIVATE " + "KEY-----", "-----END RSA PRIVATE " + "KEY-----"
+	var body []string
+	for range 20 {
+		body = append(body, secrettest.Chars(64, secrettest.Alnum))
+	}
+	lines := strings.Join(body, "\n")
+	numbered := begin
+	for i, line := range body {
+		numbered += fmt.Sprintf("\n%6d→%s", i+2, line)
+	}
+	for name, text := range map[string]string{
+		"whole":                  begin + "\n" + lines + "\n" + end,
+		"encrypted":              begin + "\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,0011\n\n" + lines + "\n" + end,
+		"cut off at its end":     begin + "\n" + lines,
+		"cut off at its start":   lines + "\n" + end,
+		"of one line, cut off":   begin + " " + lines[:64],
+		"in JSON, cut off":       `{"key":"` + begin + `\n` + strings.Join(body, `\n`),
+		"in YAML":                "key: |\n  " + begin + "\n  " + strings.Join(body, "\n  ") + "\n  " + end,
+		"with numbers, cut off":  numbered,
+		"in a patch, cut off":    "+" + begin + "\n+" + strings.Join(body, "\n+"),
+		"in a source, cut off":   `"` + begin + `\n" +` + "\n\t\"" + strings.Join(body, "\\n\" +\n\t\""),
+		"in a comment":           "# " + begin + "\n# " + strings.Join(body, "\n# ") + "\n# " + end,
+		"in a comment, cut off":  "# " + begin + "\n# " + strings.Join(body, "\n# "),
+		"with carriage returns":  begin + "\r\n" + strings.Join(body, "\r\n") + "\r\n" + end,
+		"of SSH2":                "---- BEGIN SSH2 ENCRYPTED PRIVATE " + "KEY ----\nComment: \"mine\"\n" + lines + "\n---- END SSH2 ENCRYPTED PRIVATE " + "KEY ----",
+		"of PGP":                 "-----BEGIN PGP PRIVATE " + "KEY BLOCK-----\nVersion: GnuPG v2\n\n" + lines + "\n=abcd\n-----END PGP PRIVATE " + "KEY BLOCK-----",
+		"of PuTTY":               "PuTTY-User-" + "Key-File-3: ssh-rsa\nEncryption: none\nPublic-Lines: 1\nAAAA\nPrivate-Lines: 20\n" + lines + "\nPrivate-MAC: 00ff",
+		"of PuTTY, cut off":      "PuTTY-User-" + "Key-File-3: ssh-rsa\nEncryption: none\nPrivate-Lines: 20\n" + lines,
+		"of PuTTY, without head": "Private-Lines: 20\n" + lines,
+	} {
+		got := scanner(t).Redact("before\n" + text + "\nand after\n")
+		if !strings.HasPrefix(got, "before\n") || !strings.HasSuffix(got, "\nand after\n") {
+			t.Errorf("%s: too much is gone: %q", name, got)
+		}
+		for _, line := range body {
+			if strings.Contains(got, line[:16]) {
+				t.Errorf("%s: it is there: %q", name, got)
+				break
+			}
+		}
+	}
+}
+
+func TestNoLongPartOfACredentialIsLeft(t *testing.T) {
+	run := regexp.MustCompile(`[A-Za-z0-9+/]{20,}`)
+	for name, text := range secrettest.Corpus(t) {
+		got := scanner(t).Redact("here: " + text + "\n")
+		for _, part := range run.FindAllString(text, -1) {
+			known := part == "DefaultEndpointsProtocol" || strings.HasSuffix(part, "EXAMPLE") // and no secret
+			if strings.Contains(got, part) && !known {
+				t.Errorf("%s: %q is left in %q", name, part, got)
+			}
+		}
 	}
 }
 
