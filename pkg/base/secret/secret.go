@@ -167,13 +167,18 @@ func (s *Scanner) matches(text string) (all []match) {
 func (s *Scanner) in(v view, known map[string]bool) (all []match) {
 	var taken []span
 	add := func(rule string, at span) {
-		secret := v.text[at.from:at.to]
-		if v.changed && known[secret] || slices.ContainsFunc(taken, at.overlaps) {
+		if v.changed && known[v.text[at.from:at.to]] {
 			return
 		}
-		known[secret], taken = true, append(taken, at)
-		first, last := v.lines(at.from, at.to)
-		all = append(all, match{rule, secret, first, last, v.changed})
+		i := slices.IndexFunc(taken, at.overlaps)
+		if i < 0 {
+			i, taken, all = len(all), append(taken, at), append(all, match{rule: rule, hidden: v.changed})
+		}
+		at = span{min(at.from, taken[i].from), max(at.to, taken[i].to)} // two rules may know a part each
+		taken[i] = at
+		all[i].secret = v.text[at.from:at.to]
+		all[i].first, all[i].last = v.lines(at.from, at.to)
+		known[all[i].secret] = true
 	}
 	for _, credential := range slices.Concat(s.own, s.issued.list()) {
 		for from := 0; ; {

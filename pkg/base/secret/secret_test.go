@@ -81,6 +81,13 @@ func TestAPrivateKeyIsRedactedWithItsBody(t *testing.T) {
 	}
 }
 
+func TestTwoRulesThatKnowAPartEachRemoveBoth(t *testing.T) {
+	const known = "hunter2-hunter2"
+	if got := scanner(t).With(known).Redact("postgres://app:" + known + "A9x2Lq8Zr4@db.example.test/app"); strings.Contains(got, "A9x2") || strings.Count(got, "[redacted") != 1 {
+		t.Error(got)
+	}
+}
+
 func TestNoLongPartOfACredentialIsLeft(t *testing.T) {
 	run := regexp.MustCompile(`[A-Za-z0-9+/]{20,}`)
 	for name, text := range secrettest.Corpus(t) {
