@@ -87,6 +87,7 @@ func (k *Checker) Add(c eventstore.Commit) {
 		k.events(t, c)
 	}
 	t.seq = c.Seq
+	t.report = nil // it holds the commit
 }
 
 // alien reports a message that is no commit.
