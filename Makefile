@@ -178,6 +178,10 @@ containers-up: ## start all services as containers, with a forge of their own un
 containers: ## try the set of containers: ISSUES=3 issues under kills and restarts, then a backup restored (QUICK=1: one kill)
 	scripts/containers
 
+.PHONY: faults
+faults: ## break the set of containers in each way of docs/faults.md, see what names it within a minute, and write the table there
+	SIGNALBOX_FAULTS=../docs/faults.md go test -count=1 -timeout=1h -v -run=EachFaultIsNamed ./deploy
+
 .PHONY: release
 release: ## make the files of a release below dist/ (PLATFORMS="linux/amd64 …"), and print the tag to push
 	scripts/release

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -40,7 +41,7 @@ func at(of any, path ...any) any {
 }
 
 // rendered returns the objects of the chart with a file of values. It has the few functions of Helm that the
-// chart uses; `make charts` renders it with Helm itself.
+// chart uses; TestHelmTakesTheChart renders it with Helm itself.
 func rendered(t *testing.T, values string) (all []object) {
 	t.Helper()
 	parse := func(name string) (v object) {
@@ -152,6 +153,28 @@ func valueFiles(t *testing.T) (names []string) {
 		names = append(names, chart+"/ci/"+filepath.Base(f))
 	}
 	return names
+}
+
+// TestHelmTakesTheChart has Helm check the chart with each file of values, and render as many objects as the tests see.
+func TestHelmTakesTheChart(t *testing.T) {
+	helm, err := exec.LookPath("helm")
+	if err != nil {
+		t.Skip("helm is not here (go install helm.sh/helm/v4/cmd/helm@v4.3.1): it does not check the chart")
+	}
+	for _, file := range valueFiles(t) {
+		values := []string{filepath.Join(root, chart), "--values", filepath.Join(root, file)}
+		if out, err := exec.CommandContext(t.Context(), helm, append([]string{"lint", "--strict"}, values...)...).CombinedOutput(); err != nil {
+			t.Errorf("helm lint: %v\n%s", err, out)
+		}
+		out, err := exec.CommandContext(t.Context(), helm, append([]string{"template", "acme"}, values...)...).Output()
+		if err != nil {
+			t.Fatalf("helm template: %v", err)
+		}
+		if n, want := strings.Count(string(out), "\nkind: "), len(rendered(t, file)); n != want {
+			t.Errorf("%s: helm renders %d objects, and the tests see %d", file, n, want)
+		}
+		t.Logf("%s: %d objects", file, len(rendered(t, file)))
+	}
 }
 
 func TestTheChartNamesOnlyWhatTheProgramHas(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"sync"
+	"time"
 )
 
 // Health reports whether a service is ready: all its checks pass, and it is neither
@@ -60,7 +61,10 @@ type Readiness struct {
 	Warnings map[string]string `json:"warnings,omitempty"`
 }
 
-// Ready runs all checks.
+// conditionLimit bounds a condition that waits for a server: Docker and the chart wait 5 s for the answer.
+const conditionLimit = 2 * time.Second
+
+// Ready runs all checks, each for conditionLimit at most.
 func (h *Health) Ready(ctx context.Context) Readiness {
 	h.mu.Lock()
 	reasons := map[string]string{}
@@ -70,19 +74,30 @@ func (h *Health) Ready(ctx context.Context) Readiness {
 	checks, warns := maps.Clone(h.checks), maps.Clone(h.warns)
 	h.mu.Unlock()
 
-	failures(ctx, checks, reasons)
+	ctx, cancel := context.WithTimeout(ctx, conditionLimit)
+	defer cancel()
 	warnings := map[string]string{}
-	failures(ctx, warns, warnings)
+	var both sync.WaitGroup
+	both.Go(func() { failures(ctx, checks, reasons) })
+	both.Go(func() { failures(ctx, warns, warnings) })
+	both.Wait()
 	return Readiness{Ready: len(reasons) == 0, Reasons: reasons, Warnings: warnings}
 }
 
 // failures adds the conditions that fail to all, with their errors.
 func failures(ctx context.Context, conditions map[string]func(context.Context) error, all map[string]string) {
+	var mu sync.Mutex
+	var each sync.WaitGroup
 	for name, holds := range conditions {
-		if err := holds(ctx); err != nil {
-			all[name] = err.Error()
-		}
+		each.Go(func() {
+			if err := holds(ctx); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				all[name] = err.Error()
+			}
+		})
 	}
+	each.Wait()
 }
 
 // ServeHTTP responds with 200 if ready, else 503, and a Readiness as JSON.

@@ -7,7 +7,25 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 )
+
+func TestConditionsThatWaitEndTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var h Health
+		wait := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+		h.Check("log", wait)
+		h.Check("settings", wait)
+		h.Warn("storage", wait)
+		h.Check("nats", func(context.Context) error { return errors.New("the connection is RECONNECTING") })
+		began := time.Now()
+		r := h.Ready(t.Context())
+		if took := time.Since(began); took != conditionLimit || len(r.Reasons) != 3 || len(r.Warnings) != 1 || r.Reasons["nats"] != "the connection is RECONNECTING" {
+			t.Errorf("after %s: %+v", took, r)
+		}
+	})
+}
 
 func TestAWarningLeavesAServiceReady(t *testing.T) {
 	h := new(Health)

@@ -49,7 +49,11 @@ func (c doctorCommand) Run(ctx context.Context, env *term.Env) error {
 	if c.URL == "" {
 		s.gateway(ctx, e)
 	}
-	if e.check(ctx, "orchestrator", s.orchestrator) && stores {
+	answers := e.check(ctx, "orchestrator", s.orchestrator)
+	if answers {
+		s.stored(ctx, e)
+	}
+	if answers && stores {
 		e.check(ctx, "lifecycles", s.lifecycles)
 		e.roles(ctx, s)
 		e.check(ctx, "work", func(ctx context.Context) finding { return s.faults(ctx, env) })
@@ -195,6 +199,19 @@ func (s system) orchestrator(ctx context.Context) finding {
 		return failed("", "no orchestrator answers", "start `signalbox up` or the orchestrator, and look at what it logs")
 	}
 	return finding{"", fine, "answers; it knows " + strings.Join(reply.GetNames(), ", "), ""}
+}
+
+// stored prints a fault of the storage that the orchestrator met, such as a full disk, which the server's own figures do not show.
+func (s system) stored(ctx context.Context, e *checkup) {
+	checks, err := s.Health(ctx)
+	if err != nil {
+		return // an older orchestrator, or an account that may not ask
+	}
+	for _, one := range checks {
+		if one.GetCheck() == "storage" && status(one.GetStatus()) == fail {
+			e.say(finding{one.GetCheck(), fail, one.GetDetail(), one.GetAdvice()})
+		}
+	}
 }
 
 // lifecycles checks that the orchestrator can load each stored definition.
