@@ -138,7 +138,7 @@ func (f Form) Lines(deadline time.Time) (options, more []string) {
 	at := deadline.UTC().Format("2006-01-02 15:04 UTC")
 	switch {
 	case f.Default != "" && !deadline.IsZero():
-		more = append(more, fmt.Sprintf("Without an answer, %s is taken at %s.", f.Default, at))
+		more = append(more, fmt.Sprintf("Without an answer, “%s” is taken at %s.", f.Default, at))
 	case f.Default != "" && f.Kind != Choice:
 		more = append(more, "The default is "+f.Default+".")
 	case !deadline.IsZero():

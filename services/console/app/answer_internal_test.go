@@ -47,7 +47,7 @@ func TestOptionsAreRadioButtonsWithTheDefaultChosen(t *testing.T) {
 	text := inboxText(p, page)
 	for _, want := range []string{
 		`value="PostgreSQL"> <label for="acme/1-q1-0">a) PostgreSQL</label>`, `value="SQLite" checked> <label for="acme/1-q1-1">b) SQLite <span class="dim">(default)</span></label>`,
-		"Without an answer, SQLite is taken at ", `type="number" step="any" value="14"`, `name="q3" value="no" checked>`,
+		"Without an answer, “SQLite” is taken at ", `type="number" step="any" value="14"`, `name="q3" value="no" checked>`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the inbox lacks %q:\n%s", want, text)

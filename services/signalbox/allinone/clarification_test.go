@@ -121,7 +121,7 @@ func (c *clarification) run() error {
 		}
 		return strings.Join(said, "\n")
 	}
-	if text := comments(); !strings.Contains(text, "- a) PostgreSQL\n- b) SQLite\n") || !strings.Contains(text, "Without an answer, 7 is taken at ") {
+	if text := comments(); !strings.Contains(text, "- a) PostgreSQL\n- b) SQLite\n") || !strings.Contains(text, "Without an answer, “7” is taken at ") {
 		c.Errorf("the comment is\n%s", text)
 	}
 	if _, err := c.c.AnswerQuestions(c.ctx, c.id, &pb.Answer{Question: 4, Text: "Bob"}); err != nil {

@@ -76,9 +76,7 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 		Dir: dir, Log: log, Flags: service.Flags{Grace: 20 * time.Second}, Workflow: "issue", Every: 200 * time.Millisecond,
 		Console: console.DefaultListen, Operator: env.User,
 		Repos: map[string]allinone.Source{repo: {Dir: scripts.repo}}, Login: "ann", Observer: n, Main: s.run,
-		Agents: role.Settings{Sandbox: mode, Brain: []string{
-			"developer=exec:sh " + scripts.developer, "tester.creating_tests=exec:sh " + scripts.tester,
-		}},
+		Agents: role.Settings{Sandbox: mode, Brain: scripts.brains()},
 	})
 	switch {
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
@@ -123,8 +121,8 @@ func intro(n *narrator.Narrator, dir string) {
 	n.Say("In this process: a NATS server whose log is flushed to disk before anyone sees")
 	n.Say("an event, the orchestrator, the gateway, every agent of the issue lifecycle,")
 	n.Say("and a forge that speaks GitHub's REST. The developer, the tester who writes")
-	n.Say("tests and the reporter's words are scripts that come with the demonstration.")
-	n.Say("Nothing else is.")
+	n.Say("tests, the analyst's questions and the reporter's words are scripts that come")
+	n.Say("with the demonstration. Nothing else is.")
 	n.Say("")
 	n.Say("log, forge and work: %s", dir)
 }

@@ -17,6 +17,7 @@ type files struct {
 	repo      string // a git repository with a bug
 	developer string // scripts
 	tester    string
+	analyst   string
 }
 
 // unpackAll writes the assets to dir, and the report and its answer as the requests that post them
@@ -50,7 +51,7 @@ func unpackAll(ctx context.Context, dir string) error {
 
 // unpack writes the assets below dir and makes the repository.
 func unpack(ctx context.Context, dir string) (files, error) {
-	f := files{filepath.Join(dir, "widgets"), filepath.Join(dir, "developer.sh"), filepath.Join(dir, "tester.sh")}
+	f := files{filepath.Join(dir, "widgets"), filepath.Join(dir, "developer.sh"), filepath.Join(dir, "tester.sh"), filepath.Join(dir, "analyst.sh")}
 	source, err := asset.ReadFile("asset/widgets.txtar")
 	if err != nil {
 		return f, err
@@ -61,7 +62,7 @@ func unpack(ctx context.Context, dir string) (files, error) {
 	if err := txtar.Write(txtar.Parse(source), f.repo); err != nil {
 		return f, err
 	}
-	for name, file := range map[string]string{"developer.sh": f.developer, "tester.sh": f.tester} {
+	for name, file := range map[string]string{"developer.sh": f.developer, "tester.sh": f.tester, "analyst.sh": f.analyst} {
 		script, err := asset.ReadFile("asset/" + name)
 		if err == nil {
 			err = os.WriteFile(file, script, 0o700)
@@ -77,4 +78,9 @@ func unpack(ctx context.Context, dir string) (files, error) {
 		}
 	}
 	return f, nil
+}
+
+// brains are the brains of the demonstration's roles. All others go by rule, and so does the analyst once it has asked.
+func (f files) brains() []string {
+	return []string{"developer=exec:sh " + f.developer, "tester.creating_tests=exec:sh " + f.tester, "analyst=exec:sh " + f.analyst + ", rules"}
 }

@@ -125,7 +125,7 @@ func TestACommentListsOptionsDefaultAndDeadline(t *testing.T) {
 - a) PostgreSQL
 - b) SQLite (default)
 
-Without an answer, SQLite is taken at `
+Without an answer, “SQLite” is taken at `
 	if text := rules.Questions(brain.Assignment{Questions: all}); !strings.Contains(text, want) || !strings.Contains(text, "Why: Both occur.") ||
 		!strings.Contains(text, "**Q2.** Should old files be kept?\n\nAnswer yes or no.") {
 		t.Errorf("the comment is\n%s", text)
