@@ -33,6 +33,7 @@ type Client struct {
 	nc       *nats.Conn
 	actor    string
 	right    string      // see For
+	account  string      // see As
 	header   nats.Header // of queries; read-only
 	batcher  *batcher    // of agents' commands
 	failover failover
@@ -51,10 +52,26 @@ func (c *Client) For(actor, right string) *Client {
 	return f
 }
 
+// As returns a client of a console that asks as the person with an account, act-ann. On a server without accounts nobody answers it.
+func (c *Client) As(account string) *Client {
+	f := New(c.nc, c.actor)
+	f.account = account
+	return f
+}
+
+// api returns where the client sends a command or a query.
+func (c *Client) api(name string) (string, error) {
+	to, err := subject.API(name)
+	if err != nil || c.account == "" {
+		return to, err
+	}
+	return subject.From(c.account, to)
+}
+
 // Do sends a command of a person or of the gateway and returns the reply. A refusal is an
 // *instance.Refusal.
 func (c *Client) Do(ctx context.Context, name string, cmd *pb.Command) (*pb.CommandReply, error) {
-	to, err := subject.API(name)
+	to, err := c.api(name)
 	if err != nil {
 		return nil, err
 	}

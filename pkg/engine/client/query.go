@@ -137,7 +137,7 @@ func (c *Client) Explain(ctx context.Context, id string) (*pb.ExplainReply, erro
 }
 
 func (c *Client) query(ctx context.Context, name string, q, reply proto.Message) error {
-	to, err := subject.API(name)
+	to, err := c.api(name)
 	if err != nil {
 		return err
 	}

@@ -70,6 +70,7 @@ func Config(credentials []Credential) (string, error) {
 		return "", err
 	}
 	look(credentials, accounts)
+	speak(credentials, accounts)
 	var all []*account
 	for _, name := range slices.Sorted(maps.Keys(accounts)) {
 		a := accounts[name]
@@ -107,6 +108,18 @@ func look(credentials []Credential, accounts map[string]*account) {
 			if (c.Person() || c.Kind == Console || c.Kind == Orchestrator) && !slices.Contains(to.Imports, i) {
 				to.Imports = append(to.Imports, i)
 			}
+		}
+	}
+}
+
+// speak lets the console ask as each person with a key: the orchestrator gets the request as one of that person's account. The
+// console can name no person and no right that is not here.
+func speak(credentials []Credential, accounts map[string]*account) {
+	console := accounts[string(Console)]
+	for _, c := range credentials {
+		i := Import{Subject: c.request("sb.api.*").Subject}
+		if console != nil && c.Person() && !slices.Contains(console.Imports, i) {
+			console.Imports = append(console.Imports, i)
 		}
 	}
 }

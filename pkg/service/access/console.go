@@ -15,13 +15,15 @@ const (
 	GitHub   = "@github"
 )
 
-// PersonOf returns the person in whose name a console asks: the actor, as the log has it, with the rights of a
-// kind of person. The error is ErrParty for an actor that is none: an agent, the orchestrator, or a login of the forge.
+// PersonOf returns the person without a key in whose name a console asks: the actor, as the log has it, with the rights of a
+// kind of person. The error is ErrParty for any other actor: an agent, the orchestrator, a login of the forge, or a person with
+// a key, as whom the console asks by their account.
 func PersonOf(actor, right string) (Party, error) {
 	p := Party{Kind: Kind(right)}
 	name, ok := strings.CutPrefix(actor, Operator)
-	if !ok || subject.CheckName(strings.TrimSuffix(name, GitHub)) != nil {
-		return Party{}, fmt.Errorf("%w: a console asks for %sNAME or %sLOGIN%s, not for %.100q", ErrParty, Operator, Operator, GitHub, actor)
+	login, hub := strings.CutSuffix(name, GitHub)
+	if !ok || !hub || subject.CheckName(login) != nil {
+		return Party{}, fmt.Errorf("%w: a console asks for %sLOGIN%s, not for %.100q", ErrParty, Operator, GitHub, actor)
 	}
 	if !p.Person() {
 		return Party{}, fmt.Errorf("%w: a person may view, act or admin, not %.20q", ErrParty, right)

@@ -156,6 +156,9 @@ func (s Settings) Setup(ctx context.Context, h *service.Host, operator string) (
 	})
 	h.Add("console-cache", c.cache.refresh)
 	h.Add("console-watch", c.cache.follow)
+	if c.party.Kind == access.Console {
+		h.Add("console-accounts", c.revoke)
+	}
 	return c, nil
 }
 

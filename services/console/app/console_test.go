@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -501,6 +502,50 @@ func TestEachPersonSignsInWithTheirKeyAndActsAsThemselves(t *testing.T) {
 		}})
 	if service.ExitCode(err) != service.ExitUsage || !strings.Contains(err.Error(), "--link-file") {
 		t.Errorf("with a file for links it ends with %v", err)
+	}
+}
+
+func TestAPersonWhoseKeyIsRevokedIsSignedOutAndNobodyElse(t *testing.T) {
+	system, ann, ada := access.Party{Kind: access.Orchestrator}, access.Party{Kind: access.Act, Name: "ann"}, access.Party{Kind: access.Admin, Name: "ada"}
+	server := accesstest.StartReloadable(t, nil, append(access.Services("developer"), ann, ada)...)
+	orchestratortest.StartOn(t, service.NATS{URL: server.ClientURL(), NKey: server.Keys.Seed(system)}, 1, lifecycles(t), slog.New(slog.DiscardHandler))
+	e := serveOnly(t, service.NATS{URL: server.ClientURL(), NKey: server.Keys.Seed(access.Party{Kind: access.Console})})
+	signIn := func(p access.Party) (browser *http.Client, unused string) {
+		e.browse()
+		for _, to := range []*string{new(string), &unused} {
+			reply, err := askLink(t, server.As(t, p))
+			if err != nil || reply.Link == "" {
+				t.Fatalf("%s gets %+v, %v", p, reply, err)
+			}
+			*to = reply.Link
+			if to != &unused {
+				e.get(reply.Link)
+			}
+		}
+		return e.browser, unused
+	}
+	hers, link := signIn(ann)
+	signIn(ada)
+	open, err := hers.Get(e.console.URL + "events?seq=0&i=")
+	if err != nil || open.StatusCode != http.StatusOK {
+		t.Fatalf("the stream of ann: %v, %v", open, err)
+	}
+	defer open.Body.Close()
+	if err := errors.Join(server.Keys.Revoke(ann), server.Reload()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(io.Discard, open.Body); err != nil { // it ends with the session
+		t.Error(err)
+	}
+	if status, _ := e.get("/"); status != http.StatusOK {
+		t.Errorf("ada gets the status %d", status)
+	}
+	e.browser = hers
+	if status, page := e.get("/"); status != http.StatusUnauthorized {
+		t.Errorf("ann gets %d:\n%s", status, page)
+	}
+	if status, page := e.get(link); status != http.StatusForbidden {
+		t.Errorf("an earlier link of ann signs in with %d:\n%s", status, page)
 	}
 }
 

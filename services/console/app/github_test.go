@@ -141,7 +141,9 @@ func withGitHub(t *testing.T) (*env, *fakeGitHub, *safeBuffer) {
 	t.Helper()
 	system := access.Party{Kind: access.Orchestrator}
 	server := accesstest.Start(t, access.Services("developer")...)
-	orchestratortest.StartOn(t, service.NATS{URL: server.URL, NKey: server.Key(t, system)}, 1, lifecycles(t), slog.New(slog.DiscardHandler))
+	settings := lifecycles(t)
+	settings.GitHubRight = "admin"
+	orchestratortest.StartOn(t, service.NATS{URL: server.URL, NKey: server.Key(t, system)}, 1, settings, slog.New(slog.DiscardHandler))
 	g, log := newGitHub(t), new(safeBuffer)
 	e := serveWith(t, service.NATS{URL: server.URL, NKey: server.Key(t, access.Party{Kind: access.Console})}, app.Settings{GitHub: app.GitHub{ClientID: "app-1",
 		SecretFile: secretFile(t), URL: g.URL, Teams: []string{"acme/readers=view", "acme/devs=act", "acme/owners=admin"}}}, slog.New(slog.NewJSONHandler(log, nil)))

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/subject"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/service/access"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
 
 // person is who acts on the pages.
@@ -28,12 +30,57 @@ func (p person) name() string { return strings.TrimPrefix(p.Actor, access.Operat
 // may reports whether the person may give a command. The orchestrator decides: pages turn off what it would refuse.
 func (p person) may(command string) bool { return access.Party{Kind: p.Right}.May(command) }
 
+// keyed reports whether the console asks by an account of the person's own.
+func (c *Console) keyed(who person) bool {
+	return c.party.Kind == access.Console && !strings.HasSuffix(who.Actor, access.GitHub)
+}
+
 // as returns the client that gives a person's commands.
 func (c *Console) as(who person) *client.Client {
-	if c.party.Kind == access.Console {
+	switch {
+	case c.keyed(who):
+		return c.client.As(access.Party{Kind: who.Right, Name: who.name()}.Account())
+	case c.party.Kind == access.Console:
 		return c.client.For(who.Actor, string(who.Right))
 	}
 	return c.client
+}
+
+// Whether a person still has an account is asked for so often, and for so long.
+const (
+	accountEvery = 2 * time.Second
+	accountTries = time.Second
+)
+
+// gone reports whether a person has no account, because it was revoked or the server reads accounts of an older version. An
+// orchestrator answers the console itself before and after, so that it is not the one that is gone.
+func (c *Console) gone(ctx context.Context, who person) bool {
+	answers := func(as *client.Client) bool {
+		ctx, cancel := context.WithTimeout(ctx, accountTries)
+		defer cancel()
+		_, err := as.Counts(ctx, &pb.CountsRequest{})
+		return err == nil
+	}
+	return c.keyed(who) && answers(c.client) && !answers(c.as(who)) && answers(c.client)
+}
+
+// revoke ends the sessions of people who have no account any more, until ctx ends.
+func (c *Console) revoke(ctx context.Context) error {
+	check := time.NewTicker(accountEvery)
+	defer check.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-check.C:
+		}
+		for _, who := range c.sessions.people() {
+			if c.gone(ctx, who) {
+				c.sessions.revoke(who)
+				c.log.Warn("signed out: the key was revoked", "as", who.Actor)
+			}
+		}
+	}
 }
 
 // Login is the reply to a request for a link that signs in.
@@ -63,6 +110,8 @@ func (c *Console) serveLogin(h *service.Host) error {
 			p, _, err := access.Entry{}.Requester(m.Subject)
 			if who = personOf(p); err != nil || !p.Person() {
 				reply.Refused = "this is the key of no person"
+			} else if c.gone(context.Background(), who) {
+				reply.Refused = "the accounts do not let the console ask as you: run signalbox auth init again, and reload nats-server"
 			}
 		}
 		if reply.Refused == "" {

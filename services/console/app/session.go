@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -201,6 +202,34 @@ func (s *sessions) end(r *http.Request) {
 		close(one.ended)
 		delete(s.ids, key)
 	}
+}
+
+// people returns the people who are signed in, or have a link.
+func (s *sessions) people() []person {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := map[person]bool{}
+	for _, one := range s.ids {
+		all[one.who] = all[one.who] || s.lives(one)
+	}
+	for _, l := range s.links {
+		all[l.who] = all[l.who] || !l.used
+	}
+	maps.DeleteFunc(all, func(_ person, signed bool) bool { return !signed })
+	return slices.Collect(maps.Keys(all))
+}
+
+// revoke ends the sessions of a person, and their links.
+func (s *sessions) revoke(who person) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.links, func(_ [sha256.Size]byte, l link) bool { return l.who == who })
+	maps.DeleteFunc(s.ids, func(_ [sha256.Size]byte, one *session) bool {
+		if one.who == who {
+			close(one.ended)
+		}
+		return one.who == who
+	})
 }
 
 // say keeps what a form did for the next page; said returns it, once.

@@ -68,7 +68,7 @@ func (s *Server) execute(ctx context.Context, r request, name string, p *pb.Comm
 	if err := subject.CheckInstance(p.GetInstance()); err != nil {
 		return nil, invalid("instance: %v", err)
 	}
-	as, no := attest(r.party, name, actor(r.role, p), p.GetRight())
+	as, no := attest(r.party, s.GitHubRight, name, actor(r.role, p), p.GetRight())
 	if no != nil {
 		return nil, no
 	}

@@ -83,7 +83,7 @@ func newEnvOn(t *testing.T, store eventstore.Store, nc *nats.Conn, more ...*work
 		t.Fatal(err)
 	}
 	server, err := api.Serve(api.Config{
-		Conn: nc, Entry: entry, Engine: eng, Store: store, Definitions: c, Version: api.Version, Log: slog.New(slog.DiscardHandler),
+		Conn: nc, Entry: entry, Engine: eng, Store: store, Definitions: c, GitHubRight: access.Act, Version: api.Version, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)

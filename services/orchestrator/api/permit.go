@@ -49,9 +49,9 @@ func forbidden(allowed []string, format string, args ...any) *pb.Refusal {
 }
 
 // attest returns the actor of a command of an attested party. A person is the operator
-// of that name, whatever the command says. A console names a person, who needs the right to give the
-// command. The gateway names people of the forge, and cannot name an operator.
-func attest(p access.Party, name, actor, right string) (string, *pb.Refusal) {
+// of that name, whatever the command says, and by their own connection or the console's. Of people without a key a console states
+// the right: they need it, and most has to have it, too. The gateway names people of the forge, and cannot name an operator.
+func attest(p access.Party, most access.Kind, name, actor, right string) (string, *pb.Refusal) {
 	switch {
 	case p.Person():
 		return access.Operator + p.Name, nil
@@ -60,8 +60,11 @@ func attest(p access.Party, name, actor, right string) (string, *pb.Refusal) {
 		if err != nil {
 			return "", forbidden(nil, "%v", err)
 		}
-		if !person.May(name) {
+		switch {
+		case !person.May(name):
 			return "", forbidden(access.Who(name), "%s may not %s", person, name)
+		case !(access.Party{Kind: most}).May(name):
+			return "", forbidden(access.Who(name), "people of GitHub may not %s here: the orchestrator's --github-right is %s", name, cmp.Or(most, "none"))
 		}
 		return actor, nil
 	case p.Kind == access.Gateway && strings.HasPrefix(actor, access.Operator):

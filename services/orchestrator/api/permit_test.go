@@ -97,7 +97,7 @@ func TestAPersonGivesTheCommandsThatTheirAccountMayAndAsThemselves(t *testing.T)
 	}
 }
 
-func TestAConsoleGivesTheCommandsOfThePersonThatItNames(t *testing.T) {
+func TestAConsoleGivesTheCommandsOfThePersonWhomItAsksFor(t *testing.T) {
 	e, as := withAccounts(t)
 	c := client.New(as(console), "")
 	if _, err := client.New(as(ann), "").Open(e.Context(), "", "issue", "acme/widgets/1", instance.Issue{Title: "t", Body: "b"}); err != nil {
@@ -112,26 +112,33 @@ func TestAConsoleGivesTheCommandsOfThePersonThatItNames(t *testing.T) {
 		do           func(*client.Client) error
 		wants        string // of the refusal; empty: none
 	}{
-		{"operator:vera", "view", pause, "view-vera may not pause"},
-		{"operator:ann", "act", override, "act-ann may not override"},
+		{"view-vera", "", pause, "view-vera may not pause"},
+		{"act-ann", "", override, "act-ann may not override"},
 		{"operator:octocat@github", "act", override, "act-octocat@github may not override"},
-		{"operator:ann", "", pause, "a person may view, act or admin"},
-		{"operator:ann", "orchestrator", pause, "a person may view, act or admin"},
-		{"operator:ann", "agent", pause, "a person may view, act or admin"},
-		{"", "admin", pause, "a console asks for operator:NAME"},
-		{"operator", "admin", pause, "a console asks for operator:NAME"},
-		{"operator:", "admin", pause, "a console asks for operator:NAME"},
-		{"operator:@github", "admin", pause, "a console asks for operator:NAME"},
-		{"operator:ann@github@github", "admin", pause, "a console asks for operator:NAME"},
-		{"operator:a/b", "admin", pause, "a console asks for operator:NAME"},
-		{"operator:ann\nadmin", "admin", pause, "a console asks for operator:NAME"},
-		{"developer/developer-1", "admin", pause, "a console asks for operator:NAME"},
-		{"orchestrator", "admin", pause, "a console asks for operator:NAME"},
-		{"octocat", "admin", pause, "a console asks for operator:NAME"},
+		{"operator:octocat@github", "admin", override, "the orchestrator's --github-right is act"},
+		{"operator:octocat@github", "", pause, "a person may view, act or admin"},
+		{"operator:octocat@github", "orchestrator", pause, "a person may view, act or admin"},
+		{"operator:octocat@github", "agent", pause, "a person may view, act or admin"},
+		{"operator:ann", "act", pause, "a console asks for operator:LOGIN@github"},
+		{"operator:ada", "admin", override, "a console asks for operator:LOGIN@github"},
+		{"", "admin", pause, "a console asks for operator:LOGIN@github"},
+		{"operator", "admin", pause, "a console asks for operator:LOGIN@github"},
+		{"operator:", "admin", pause, "a console asks for operator:LOGIN@github"},
+		{"operator:@github", "admin", pause, "a console asks for operator:LOGIN@github"},
+		{"operator:ann@github@github", "admin", pause, "a console asks for operator:LOGIN@github"},
+		{"operator:a/b@github", "admin", pause, "a console asks for operator:LOGIN@github"},
+		{"operator:ann\nadmin@github", "admin", pause, "a console asks for operator:LOGIN@github"},
+		{"developer/developer-1", "admin", pause, "a console asks for operator:LOGIN@github"},
+		{"orchestrator", "admin", pause, "a console asks for operator:LOGIN@github"},
+		{"octocat", "admin", pause, "a console asks for operator:LOGIN@github"},
 		{"operator:octocat@github", "act", pause, ""},
-		{"operator:ada", "admin", override, ""},
+		{"admin-ada", "", override, ""},
 	} {
-		err := step.do(c.For(step.actor, step.right))
+		asks := c.For(step.actor, step.right)
+		if step.actor != "" && step.right == "" && !strings.HasPrefix(step.actor, "operator") {
+			asks = c.As(step.actor)
+		}
+		err := step.do(asks)
 		no := new(instance.Refusal)
 		switch {
 		case step.wants == "" && err != nil:
@@ -155,6 +162,13 @@ func TestAConsoleGivesTheCommandsOfThePersonThatItNames(t *testing.T) {
 	defer cancel()
 	if _, err := c.For("operator:ada", "admin").DoAs(ctx, "developer", subject.Claim, &pb.Command{Instance: "acme/widgets/1", Action: &pb.Command_Claim{Claim: &pb.Claim{Agent: "a", Work: 1}}}); err == nil {
 		t.Error("it claims work")
+	}
+	for _, account := range []string{"admin-eve", "gateway", "SYSTEM", "agent-developer"} {
+		ctx, cancel := context.WithTimeout(t.Context(), unheard)
+		if _, err := c.As(account).Pause(ctx, "acme/widgets/1", "wait"); err == nil {
+			t.Errorf("it pauses as %s", account)
+		}
+		cancel()
 	}
 	if err := second(client.New(as(ann), "").For("operator:ada", "admin").Override(t.Context(), "acme/widgets/1", "received", "because")); err == nil || !strings.Contains(err.Error(), "act-ann may not override") {
 		t.Errorf("a person who names another's right is answered %v", err)

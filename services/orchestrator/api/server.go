@@ -34,6 +34,7 @@ type Config struct {
 	Definitions Definitions
 	Objects     Objects            // nil: none are served
 	Key         ed25519.PrivateKey // signs attestations; nil: none are made
+	GitHubRight access.Kind        // the greatest right of people who sign in to a console by GitHub; empty: none
 	Version     string             // semantic, see Version
 	Log         *slog.Logger
 	// Answered, if not nil, is called for each reply, from any goroutine. code is the refusal's, or empty.

@@ -48,6 +48,7 @@ type Settings struct {
 	AckWait     time.Duration `name:"ack-wait" default:"60s" help:"How long an agent may be silent before its work goes to another; also a claim's lease."`
 	MaxDeliver  int           `name:"max-deliver" default:"50" help:"How often one piece of work is handed out before it is a dead letter."`
 	Budget      []string      `name:"budget" sep:"none" placeholder:"[repo=OWNER/NAME,][role=ROLE,]day=AMOUNT" help:"Limit of a day's (UTC) cost, of one repository (or a pattern, acme/*) or role or of all: 20usd, 500000tokens or 8h of steps. When that is spent, work rests until the day ends. May be repeated."`
+	GitHubRight string        `name:"github-right" enum:"none,view,act,admin" default:"none" placeholder:"RIGHT" help:"The greatest right of people who sign in to the console by GitHub: none, view, act or admin; ${default} by default. The console's --github-team gives each theirs, and this bounds it."`
 
 	// AgentsEnd means that the agents end with the orchestrator, as those of one process do: no
 	// lease is prolonged after a start.
@@ -232,7 +233,7 @@ func (o orchestrator) serve(ctx context.Context, h *service.Host) error {
 	})
 	h.AddBase("snapshots", func(ctx context.Context) error { return saveSnapshots(ctx, h.Log, e) })
 	server, err := api.Serve(api.Config{
-		Conn: h.NATS, Entry: o.entry, Engine: e, Store: o.log, Definitions: o.definitions, Objects: o.objects, Key: o.key, Version: api.Version, Log: h.Log,
+		Conn: h.NATS, Entry: o.entry, Engine: e, Store: o.log, Definitions: o.definitions, Objects: o.objects, Key: o.key, GitHubRight: access.Kind(o.GitHubRight), Version: api.Version, Log: h.Log,
 		Answered: o.metrics.answered, Forbidden: o.metrics.forbade,
 		Health: health{o, h, e, time.Now()}.checks, Waiting: o.idle.waiting,
 	})
