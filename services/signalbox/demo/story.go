@@ -58,7 +58,7 @@ func (s *story) run(ctx context.Context, system *allinone.System) error {
 			case moved.Kind == workflow.Final:
 				return client.ErrStopWatch
 			case moved.Kind == workflow.Wait:
-				if err := s.answer(ctx, reporter, issue.Number); err != nil {
+				if err := s.answer(ctx, reporter, issue.Number, func() (bool, error) { return s.waits(ctx, c, system, id, moved.To) }); err != nil {
 					return err
 				}
 			}
@@ -77,10 +77,37 @@ func (s *story) run(ctx context.Context, system *allinone.System) error {
 // lookFor is how long the console stays open after the end.
 const lookFor = 10 * time.Minute
 
-// look leaves the console open until a person presses Enter, where one looks: on a terminal, and
-// not in a CI job.
+// watched reports whether a person looks on, at a terminal that is none of a CI job.
+func (s *story) watched(system *allinone.System) bool {
+	return system.Console != nil && s.env.Person && s.env.Terminal && os.Getenv("CI") == ""
+}
+
+// waits gives a person who looks on the time to answer in the console. It reports whether they did; else they pressed Enter, or
+// nobody looks. state is the one that waits.
+func (s *story) waits(ctx context.Context, c *client.Client, system *allinone.System, id, state string) (answered bool, err error) {
+	if !s.watched(system) {
+		return false, nil
+	}
+	s.n.Say("          Answer in the console: %s&next=/inbox (signs in once)", system.Console.SignInLink())
+	s.n.Say("          Or press Enter here: %s answers.", system.Forge.Person)
+	for end := time.Now().Add(lookFor); time.Now().Before(end); {
+		second, stop := context.WithTimeout(ctx, time.Second)
+		_, err := s.env.ReadLine(second)
+		asleep := second.Err() != nil
+		stop()
+		if !asleep || ctx.Err() != nil {
+			return false, err
+		}
+		if in, err := c.Get(ctx, id); err != nil || in.GetState() != state {
+			return true, err
+		}
+	}
+	return false, nil
+}
+
+// look leaves the console open until a person presses Enter, where one looks.
 func (s *story) look(ctx context.Context, system *allinone.System) error {
-	if system.Console == nil || !s.env.Person || !s.env.Terminal || os.Getenv("CI") != "" {
+	if !s.watched(system) {
 		return nil
 	}
 	s.n.Say("")
@@ -101,8 +128,8 @@ func report() (title, body string, err error) {
 	return strings.TrimPrefix(head, "# "), strings.TrimSpace(rest), err
 }
 
-// answer quotes the PM's questions from the issue and answers them there.
-func (s *story) answer(ctx context.Context, reporter *github.Client, number int) error {
+// answer quotes the PM's questions from the issue and answers them there, unless a person has.
+func (s *story) answer(ctx context.Context, reporter *github.Client, number int, answered func() (bool, error)) error {
 	comments, err := reporter.Comments(ctx, repo, number, time.Time{})
 	if err != nil {
 		return err
@@ -113,6 +140,9 @@ func (s *story) answer(ctx context.Context, reporter *github.Client, number int)
 	asked := comments[len(comments)-1]
 	s.n.Say("          %s asks, %s", asked.Author.Login, asked.URL)
 	s.n.Quote(visible(asked.Body))
+	if done, err := answered(); done || err != nil {
+		return err
+	}
 	text, err := asset.ReadFile("asset/answer.md")
 	if err != nil {
 		return err

@@ -47,7 +47,7 @@ func TestTheDemonstrationIsWatchedInABrowser(t *testing.T) {
 	}
 	system := func(watch func(ctx context.Context, s *allinone.System)) {
 		t.Helper()
-		ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 		defer cancel()
 		ready, watched, ended := make(chan *allinone.System, 1), make(chan struct{}), make(chan error, 1)
 		defer func() { // also when watching has failed
@@ -95,7 +95,7 @@ func TestTheDemonstrationIsWatchedInABrowser(t *testing.T) {
 		}
 		b.Shows(title)
 		b.Go("/i/acme/widgets/1")
-		b.Within(4*time.Minute, at+" === 'waiting_for_requirements_clarification'")
+		b.Within(7*time.Minute, at+" === 'waiting_for_requirements_clarification'")
 		b.Shows("It has waited for people for")
 	})
 	b.Shows("not connected")
@@ -120,7 +120,7 @@ func TestTheDemonstrationIsWatchedInABrowser(t *testing.T) {
 		b.Run(fill + "document.querySelector('button[value=answer]').click()")
 		b.Shows("acme/widgets/1: ")
 		b.Go("/i/acme/widgets/1")
-		b.Within(4*time.Minute, at+" === 'completed'")
+		b.Within(7*time.Minute, at+" === 'completed'")
 		b.Shows("red on the base, green on the change")
 		b.Go("/diff/acme/widgets/1")
 		b.Wait("document.querySelectorAll('.diff .added').length > 0")

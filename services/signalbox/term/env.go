@@ -40,6 +40,7 @@ type Env struct {
 	Now     func() time.Time
 
 	lines *bufio.Reader // over Stdin, once it is read by lines
+	read  chan line     // of a read that goes on
 }
 
 // System returns the Env of the process. Flags are not parsed yet.

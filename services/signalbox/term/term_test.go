@@ -2,7 +2,10 @@ package term
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
+	"io"
 	"reflect"
 	"regexp"
 	"strings"
@@ -164,6 +167,22 @@ func TestLinesAreBrokenAtBlanks(t *testing.T) {
 	} {
 		if got := Wrap(c.text, c.width); got != c.want {
 			t.Errorf("%q in %d: %q, want %q", c.text, c.width, got, c.want)
+		}
+	}
+}
+
+func TestALineThatComesAfterAReadWasGivenUpIsReadByTheNext(t *testing.T) {
+	in, out := io.Pipe()
+	e := Env{Stdin: in}
+	given, stop := context.WithCancel(t.Context())
+	stop()
+	if line, err := e.ReadLine(given); !errors.Is(err, context.Canceled) {
+		t.Fatalf("it reads %q, %v", line, err)
+	}
+	go func() { _, _ = io.WriteString(out, "one\ntwo\n") }() // fails if nobody reads, as the test does
+	for _, want := range []string{"one", "two"} {
+		if line, err := e.ReadLine(t.Context()); line != want || err != nil {
+			t.Errorf("it reads %q, %v, want %q", line, err, want)
 		}
 	}
 }
