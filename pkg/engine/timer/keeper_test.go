@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/engine/instance"
+	"github.com/signalbox/signalbox/pkg/engine/question"
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
 
@@ -52,6 +53,28 @@ func TestAParkedInstanceIsWokenInTime(t *testing.T) {
 	awake := r.await("a", "waking", func(now instance.Instance) bool { return now.Parked == nil })
 	if awake.Work <= parked.Work || awake.UpdatedAt.Before(parked.Parked.Until) {
 		t.Errorf("work %d was given out at %s, parked until %s", awake.Work, awake.UpdatedAt, parked.Parked.Until)
+	}
+}
+
+func TestTheDefaultOfAQuestionIsTakenAtItsDeadline(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t)
+	r := e.replica()
+	now := r.open("a")
+	claim := r.do("a", instance.Claim{Role: "worker", Agent: "w", Work: now.Work, Lease: time.Minute}).Claim
+	asked := r.do("a", instance.Report{Token: claim.Token, Result: instance.Result{Status: instance.Success, ConfidenceScore: 1,
+		Questions: []string{"Which store?", "Which name?"}, Forms: map[string]question.Wanted{"Which store?": {Within: 2 * time.Second,
+			Form: question.Form{Kind: question.Choice, Options: []string{"PostgreSQL", "SQLite"}, Default: "SQLite"}}}}})
+	if len(asked.Questions) != 2 || asked.Questions[0].Deadline.IsZero() {
+		t.Fatalf("it asks %+v", asked.Questions)
+	}
+	taken := r.await("a", "the default", func(now instance.Instance) bool { return now.Questions[0].Answered })
+	first, second := taken.Questions[0], taken.Questions[1]
+	if first.Answer != "SQLite" || !first.ByDefault || taken.UpdatedAt.Before(first.Deadline) {
+		t.Errorf("at %s it has %+v", taken.UpdatedAt, first)
+	}
+	if second.Answered {
+		t.Errorf("a question without a default has the answer %+v", second)
 	}
 }
 

@@ -50,7 +50,7 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request, s *session) {
 	done, err := c.carryOut(r.Context(), s.who, id, verb, r.PostForm)
 	if err == nil {
 		c.log.Info("action", "by", s.who.Actor, "action", verb, "instance", id)
-		s.say(id + ": " + done)
+		s.say(id, done)
 		http.Redirect(w, r, backTo(r.PostForm, id), http.StatusSeeOther)
 		return
 	}

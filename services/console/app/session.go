@@ -69,7 +69,8 @@ type session struct {
 	ended chan struct{} // closed when a person signs out
 
 	mu    sync.Mutex
-	flash string // what the last form did, for the next page
+	acted string // the instance that the last form was for, for the next page
+	flash string // what it did
 }
 
 func newSessions(base, file string, self person, lasts time.Duration, now func() time.Time) *sessions {
@@ -233,17 +234,17 @@ func (s *sessions) revoke(who person) {
 }
 
 // say keeps what a form did for the next page; said returns it, once.
-func (s *session) say(text string) {
+func (s *session) say(id, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.flash = text
+	s.acted, s.flash = id, text
 }
 
-func (s *session) said() (text string) {
+func (s *session) said() (id, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	text, s.flash = s.flash, ""
-	return text
+	id, text, s.flash = s.acted, s.flash, ""
+	return id, text
 }
 
 // signIn answers a link: it begins a session and leads to a page. It is no redirect of HTTP: a

@@ -38,7 +38,8 @@ type frame struct {
 	Reads   bool   // the account may only read
 	Live    bool   // the page keeps itself current
 	Onward  string // the page leads there at once; empty: nowhere
-	Flash   string // what the last form did
+	Acted   string // the instance that the last form was for
+	Flash   string // what it did
 	Refused string // why it did nothing
 	Stale   time.Time
 	At      time.Time
@@ -227,7 +228,8 @@ func (c *Console) handler() http.Handler {
 
 // frame returns what each page of a person who is signed in has.
 func (c *Console) frame(s *session, title, here string) frame {
-	f := frame{Title: title, Here: here, As: s.who.name(), Right: string(s.who.Right), Flash: s.said(), Reads: !s.who.may(subject.Pause), Live: true, At: c.now()}
+	f := frame{Title: title, Here: here, As: s.who.name(), Right: string(s.who.Right), Reads: !s.who.may(subject.Pause), Live: true, At: c.now()}
+	f.Acted, f.Flash = s.said()
 	if at, stale := c.cache.stale(); stale {
 		f.Stale = at
 	}

@@ -43,6 +43,9 @@ func (c lsCommand) Run(ctx context.Context, env *term.Env) error {
 			if err := c.known(ctx, s); err != nil {
 				return err
 			}
+			if c.State == "" && !c.All {
+				fmt.Fprintln(env.Stderr, "no open instance is like that; --all lists those that have ended, too")
+			}
 		}
 		return view.List(env, view.Sort(view.Summaries(found)))
 	})
