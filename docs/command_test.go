@@ -13,7 +13,7 @@ import (
 var call = regexp.MustCompile(`(?m)^(?:bin/)?(signalbox|orchestrator|gateway|pm|analyst|tester|developer|navigator) (.*)$`)
 
 func TestEveryCommandThatIsShownExists(t *testing.T) {
-	seen := 0
+	seen, helps := 0, map[string]string{} // by call: pages show the same ones
 	for _, name := range current(t) {
 		for _, block := range fence.FindAllStringSubmatch(page(t, name), -1) {
 			if block[1] != "sh" {
@@ -21,7 +21,7 @@ func TestEveryCommandThatIsShownExists(t *testing.T) {
 			}
 			for _, m := range call.FindAllStringSubmatch(strings.ReplaceAll(block[2], "\\\n", " "), -1) {
 				seen++
-				parses(t, name, m[1], m[2])
+				parses(t, helps, name, m[1], m[2])
 			}
 		}
 	}
@@ -42,8 +42,9 @@ func current(t *testing.T) (names []string) {
 	return names
 }
 
-// parses checks a call against the help of its subcommand: each flag must exist.
-func parses(t *testing.T, page, service, line string) {
+// parses checks a call against the help of its subcommand: each flag must exist. It keeps the
+// helps.
+func parses(t *testing.T, helps map[string]string, page, service, line string) {
 	t.Helper()
 	line, _, _ = strings.Cut(line, " #")
 	words := strings.Fields(line)
@@ -57,10 +58,15 @@ func parses(t *testing.T, page, service, line string) {
 			sub = []string{"console", "serve"}
 		}
 	}
-	text, err := help(t, binary(t, service), sub...)
-	if err != nil {
-		t.Errorf("%s: %s %s: %v\n%s", page, service, line, err, text)
-		return
+	key := service + " " + strings.Join(sub, " ")
+	text, kept := helps[key]
+	if !kept {
+		var err error
+		if text, err = help(t, binary(t, service), sub...); err != nil {
+			t.Errorf("%s: %s %s: %v\n%s", page, service, line, err, text)
+			return
+		}
+		helps[key] = text
 	}
 	for _, flag := range unknownFlags(words, text) {
 		t.Errorf("%s: %s %s: there is no flag %s", page, service, line, flag)

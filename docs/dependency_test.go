@@ -19,12 +19,12 @@ func TestEveryModuleThatTheCodeImportsHasItsReason(t *testing.T) {
 	if len(modules) < 10 {
 		t.Fatalf("only %d modules found in go.mod", len(modules))
 	}
-	used := map[string]bool{}
+	used, all := map[string]bool{}, imports(t)
 	for _, m := range modules {
 		if strings.HasPrefix(m[1], "github.com/signalbox/signalbox") {
 			continue // ours
 		}
-		for imported := range imports(t) {
+		for imported := range all {
 			if imported == m[1] || strings.HasPrefix(imported, m[1]+"/") {
 				used[m[1]] = true
 			}

@@ -156,11 +156,13 @@ func (p *play) step(command, says string) {
 	}
 }
 
-// until is step for what comes with the work of others.
+// until is step for what comes with the work of others. It looks again once the system has printed
+// more: each look starts a program, which takes the processor from that work.
 func (p *play) until(command, says string, look func() string) {
 	p.Helper()
 	deadline := time.Now().Add(4 * time.Minute)
 	for {
+		printed := p.system.printed()
 		output := look()
 		missing := missing(output, says)
 		if missing == "" {
@@ -168,6 +170,10 @@ func (p *play) until(command, says string, look func() string) {
 		}
 		if time.Now().After(deadline) {
 			p.Fatalf("%s\nnever printed, after what comes before it on the page:\n%s\nit printed last:\n%s", command, missing, output)
+		}
+		select {
+		case <-printed:
+		case <-time.After(250 * time.Millisecond): // not all work is printed
 		}
 	}
 }
@@ -177,12 +183,13 @@ type process struct {
 	cmd  *exec.Cmd
 	done chan struct{}
 	mu   sync.Mutex
-	out  bytes.Buffer // under mu
+	out  bytes.Buffer  // under mu
+	more chan struct{} // under mu: closed by the next output
 }
 
 func (p *play) shell(script string) *process {
 	p.Helper()
-	s := &process{cmd: exec.Command("sh", "-c", fmt.Sprintf("%s(exit %d)\n%s", p.defined, p.status, script)), done: make(chan struct{})}
+	s := &process{cmd: exec.Command("sh", "-c", fmt.Sprintf("%s(exit %d)\n%s", p.defined, p.status, script)), done: make(chan struct{}), more: make(chan struct{})}
 	s.cmd.Dir, s.cmd.Env, s.cmd.Stdout, s.cmd.Stderr = p.dir, p.env, s, s
 	if err := s.cmd.Start(); err != nil {
 		p.Fatal(err)
@@ -197,7 +204,16 @@ func (p *play) shell(script string) *process {
 func (s *process) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	close(s.more)
+	s.more = make(chan struct{})
 	return s.out.Write(p)
+}
+
+// printed is closed when the process prints again.
+func (s *process) printed() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.more
 }
 
 func (s *process) output() string {
@@ -248,7 +264,7 @@ func inOrder(line string, parts []string) bool {
 var (
 	agents  = regexp.MustCompile(`\bsignalbox-[\w-]+`)
 	hashes  = regexp.MustCompile(`\b[0-9a-f]{7,40}\b`)
-	numbers = regexp.MustCompile(`\d+(?:\.\d+)?(?:ms|s|m)?`)
+	numbers = regexp.MustCompile(`(?:\d+h)?(?:\d+m)?\d+(?:\.\d+)?(?:ms|s|m)?`) // durations too: 1m54s on a busy machine
 	blanks  = regexp.MustCompile(`[ \t]+`)
 )
 
