@@ -63,7 +63,7 @@ func TestAServerThatDoesNotComeIsLeftOut(t *testing.T) {
 			if len(s.Tools) != 0 {
 				t.Errorf("it offers %v", names(s))
 			}
-			contains(t, strings.Join(s.Said, "\n"), "MCP server docs: the work goes on without it: "+why)
+			contains(t, strings.Join(s.Said, "\n"), "MCP server docs: the work goes on without it: ", why)
 		})
 	}
 	session, err := program(t, "broken", map[string]any{"required": true}).Open(t.Context(), mcp.Place{})
