@@ -11,9 +11,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
+	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/engine/question"
+	"github.com/signalbox/signalbox/pkg/engine/wire"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
@@ -74,4 +78,33 @@ func TestAFormIsReadAsAnAnswerIsElsewhere(t *testing.T) {
 	if !errors.Is(err, errUnfit) || !strings.Contains(err.Error(), "Permitted: a) PostgreSQL, b) SQLite") {
 		t.Errorf("it is refused with %v", err)
 	}
+}
+
+// Questions of logs from before there were forms have none: each channel takes any words, and keeps them.
+func TestAQuestionOfAnOldLogTakesAnyWordsInEachChannel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text, words := rapid.StringMatching(`[A-Z][a-z ]{3,30}\?`).Draw(t, "question"), rapid.StringMatching(`[b-z]{4,12}( [a-z]{1,9}){0,4}`).Draw(t, "answer")
+		events := wire.ToEvents(&pb.Commit{Events: []*pb.Event{
+			{Event: &pb.Event_Asked{Asked: &pb.Asked{Number: 1, From: "analyst", Text: text}}},
+			{Event: &pb.Event_Asked{Asked: &pb.Asked{Number: 2, From: "analyst", Text: text}}},
+			{Event: &pb.Event_Answered{Answered: &pb.Answered{Number: 2, Text: words, By: "ann"}}},
+		}})
+		all := instance.Fold("acme/widgets/1", []instance.Commit{{Seq: 1, At: nine, Events: events}}).Questions
+		if len(all) != 2 || all[0].Answered || all[1].Answer != words || all[1].ByDefault {
+			t.Fatalf("it replays as %+v", all)
+		}
+		if lines := append(view.FormLines(all[0]), view.FormLines(all[1])...); len(lines) > 0 {
+			t.Errorf("the command line shows %q", lines)
+		}
+		form := answerable(view.Instance{Questions: all}, refusal{})
+		if len(form) != 1 || form[0].Number != 1 || form[0].Options() != nil || form[0].IsNumber() || form[0].Hint() != "" || form[0].Sent != "" {
+			t.Errorf("the console shows %+v", form)
+		}
+		if value, more, err := all[0].Read(text, words); value != words || more != "" || err != nil {
+			t.Errorf("the API takes %q as %q, %q, %v", words, value, more, err)
+		}
+		if got := rules.ParseAnswers("Q1: "+words, all, true); len(got) != 1 || got[0].Text != words || len(rules.Check("Q1: "+words, all)) > 0 {
+			t.Errorf("a comment answers %+v", got)
+		}
+	})
 }
