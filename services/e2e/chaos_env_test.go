@@ -155,7 +155,7 @@ func (e *chaosEnv) commandLine(name string) []string {
 		return append(args, "--ack-wait", chaosLease.String(), "--max-deliver", "1000", "--workflow-dir", filepath.Join(e.dir, "lifecycles"),
 			"--watermark", filepath.Join(e.dir, "watermark"+which))
 	case "gateway":
-		return append(args, "--workflow", which, "--repo", repoOf(which), "--every", "200ms", "--all")
+		return append(args, "--workflow", which, "--repo", repoOf(which), "--every", "500ms", "--all")
 	case "plan-manager":
 		return args
 	case "shepherd":

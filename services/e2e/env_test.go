@@ -128,7 +128,7 @@ func (s *env) commandLine(name string) (service string, args []string) {
 	case "orchestrator":
 		args = append(args, "--ack-wait", s.AckWait.String(), "--watermark", filepath.Join(s.dir, "watermark"))
 	case "gateway":
-		args = append(append(args, forge...), "--repo", repo, "--every", "100ms", "--all")
+		args = append(append(args, forge...), "--repo", repo, "--every", "500ms", "--all")
 	case "pm":
 		args = append(append(append(args, forge...), "--repo", repo, "--status-every", "1s"), work...)
 	case "developer":
