@@ -11,6 +11,8 @@ CONCURRENT := ./pkg/agent ./pkg/engine ./pkg/service $(addsuffix /...,$(addprefi
 LONGEST := $(addprefix ./,services/e2e deploy services/shepherd/app pkg/agent/role services/signalbox/resolve services/signalbox/cli \
 	docs pkg/agent/environment pkg/engine/eventstore/jetstream services/signalbox/allinone services/gateway/app services/pm/app \
 	services/signalbox/bench pkg/agent/workspace pkg/agent/sandbox pkg/localforge)
+# Tests wait more than they compute: this many packages at a time.
+BESIDE ?= -p=3
 # `make test RUN=Handle` narrows, `make test FLAGS=-count=1` adds.
 RUN   ?=
 FLAGS ?=
@@ -55,7 +57,7 @@ UNSHIMMED = $(shell printf '%s' "$$PATH" | tr ':' '\n' | grep -v '/shims$$' | pa
 .PHONY: test
 test: export PATH := $(if $(shell PATH='$(UNSHIMMED)' python3 -m pip --version 2>/dev/null),$(UNSHIMMED),$(PATH))
 test: ## run all tests
-	. scripts/scratch; $(TEST) $(LONGEST) $(PACKAGES)
+	. scripts/scratch; $(TEST) $(BESIDE) $(LONGEST) $(PACKAGES)
 
 # Tests that can run beside others mostly wait there, for leases.
 .PHONY: race
