@@ -46,7 +46,7 @@ func faults() []fault {
 		{"the forge's token has expired", answers(401, ""), answersNoMore, forgeSigns("denied", "401.*", ".*deni.*")},
 		{"the repository is gone", answers(404, ""), answersNoMore, []string{
 			"log gateway: .*404.*|.*not there.*", `metric gateway: signalbox_gateway_repositories{state="away"} 1|signalbox_gateway_polls_total{repo="acme/widgets",result="error"} [1-9]\S*`}},
-		{"the forge limits requests", answers(403, "Retry-After: 20"), answersNoMore, []string{
+		{"the forge limits requests", answers(403, "Retry-After: 20"), both(answersNoMore, unlimited), []string{
 			`metric gateway: signalbox_forge_limited_seconds [1-9]\S*`, "log gateway: .*limit.*", "health: the limit of .*"}},
 		{"the PM is gone, and an issue comes", both(docker("stop", "pm"), another), docker("start", "pm"), []string{
 			"doctor: nobody works as pm", `metric orchestrator: signalbox_work_pending{role="pm"} [1-9]\S*`, "alert: SignalboxNobodyWorks .*pm.*"}},
@@ -83,14 +83,24 @@ var places = map[string]func(s *containers, name string) string{
 	"audit":   command("audit"),
 	"log": func(s *containers, name string) string {
 		out, _ := exec.Command("docker", "logs", "--since", s.since, s.name+"-"+name).CombinedOutput()
+		if name == "orchestrator" {
+			other, _ := exec.Command("docker", "logs", "--since", s.since, s.name+"-orchestrator-2").CombinedOutput()
+			out = append(out, other...)
+		}
 		return string(out)
 	},
 	"probe": func(s *containers, name string) string {
 		out, _ := exec.Command("docker", "inspect", "--format", "{{.State.Health.Status}}: {{range .State.Health.Log}}{{.Output}}{{end}}", s.name+"-"+name).CombinedOutput()
 		return string(out)
 	},
-	"metric": func(s *containers, name string) string { return get(s.address(name) + "/metrics") },
-	"ready":  func(s *containers, name string) string { return get(s.address(name) + "/readyz") },
+	"metric": func(s *containers, name string) string {
+		text := get(s.address(name) + "/metrics")
+		if name == "orchestrator" { // either may be the active one
+			text += get(s.address("orchestrator-2") + "/metrics")
+		}
+		return text
+	},
+	"ready": func(s *containers, name string) string { return get(s.address(name) + "/readyz") },
 	"alert": func(s *containers, _ string) string {
 		out, _ := exec.Command("docker", "inspect", "--format", "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}", s.name+"-prometheus").Output()
 		var answer struct {
@@ -199,6 +209,13 @@ func answersNoMore(t *testing.T, s *containers) {
 	t.Helper()
 	s.docker(t, "rm", "--force", s.name+"-fake")
 	s.docker(t, "start", s.name+"-local-forge")
+}
+
+func unlimited(t *testing.T, s *containers) {
+	t.Helper()
+	s.until(t, "the limit has ended", func() bool {
+		return strings.Contains(places["metric"](s, "gateway"), "signalbox_forge_limited_seconds 0\n")
+	})
 }
 
 func forgeSigns(reason, logged, warned string) []string {
