@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-// TestManyWorkAndNeverTwoAtOnce runs three developers on a dozen issues. All three
+// TestManyWorkAndNeverTwoAtOnce runs three developers on thirty issues. All three
 // work, and no two claims of an issue overlap.
 func TestManyWorkAndNeverTwoAtOnce(t *testing.T) {
 	t.Parallel()
-	const developers, issues = 3, 12
+	const developers, issues = 3, 30
 	s := startEnv(t, envConfig{Developers: developers})
 	var numbers []int
 	for i := range issues {
