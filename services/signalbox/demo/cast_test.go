@@ -58,7 +58,7 @@ func castOf(out string) string {
 			print("done", line)
 		case m != nil:
 			print("move", line)
-		case strings.Contains(line, "│ **Q"), strings.Contains(line, "│ Q"), strings.Contains(line, "│ # "):
+		case strings.Contains(line, "│ **Q"), strings.Contains(line, "│ Q"), strings.Contains(line, "│ - "), strings.Contains(line, "│ # "):
 			at += 0.3
 			print("said", strings.ReplaceAll(line, "**", ""))
 		case strings.HasPrefix(line, "ok  "), strings.HasPrefix(line, "pull request "):
