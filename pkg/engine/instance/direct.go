@@ -25,10 +25,14 @@ type NextWaiter func(role string) (claim Claim, ok bool)
 // claimed reports whether one did.
 func DecideAndClaim(def *workflow.Definition, in Instance, cmd Command, next NextWaiter) (events []Event, claimed bool, err error) {
 	d := decision{def: def, in: in, cmd: cmd}
+	return d.decideAndClaim(next)
+}
+
+func (d *decision) decideAndClaim(next NextWaiter) (events []Event, claimed bool, err error) {
 	if err := d.precheck(); err != nil {
 		return nil, false, err
 	}
-	if err := cmd.Do.decide(&d); err != nil {
+	if err := d.cmd.Do.decide(d); err != nil {
 		return nil, false, err
 	}
 	events = d.events

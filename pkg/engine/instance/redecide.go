@@ -17,12 +17,22 @@ var ErrNoCommand = errors.New("no command records these events")
 // events are those of the commit, if def is the definition that it was decided under and the
 // rules of Decide have not changed since. The error is a *Refusal, or ErrNoCommand.
 func Redecide(def *workflow.Definition, in Instance, c Commit) ([]Event, error) {
+	return new(Decider).Redecide(def, in, c)
+}
+
+// Decider decides the commits of whole logs once more, one after another in the same memory. It is
+// not safe for concurrent use.
+type Decider struct{ d decision }
+
+// Redecide is Redecide.
+func (r *Decider) Redecide(def *workflow.Definition, in Instance, c Commit) ([]Event, error) {
 	cmd, ok := Recorded(in, c)
 	if !ok {
 		return nil, ErrNoCommand
 	}
 	claim, direct := directClaim(c)
-	events, _, err := DecideAndClaim(def, in, cmd, func(string) (Claim, bool) { return claim, direct })
+	r.d = decision{def: def, in: in, cmd: cmd}
+	events, _, err := r.d.decideAndClaim(func(string) (Claim, bool) { return claim, direct })
 	return events, err
 }
 

@@ -25,6 +25,7 @@ type share struct {
 	commits chan []eventstore.Commit
 	next    []eventstore.Commit // not sent yet
 	runs    map[string]*Run
+	again   instance.Decider
 	shelf   Shelf
 }
 
@@ -83,7 +84,7 @@ func (l *Log) End() []Case {
 func (s *share) add(c eventstore.Commit, d *definitions) {
 	r := s.runs[c.Instance]
 	if r == nil {
-		r = New(c.Instance, d.other, d.recorded)
+		r = newRun(c.Instance, d.other, d.recorded, &s.again)
 		s.runs[c.Instance] = r
 	}
 	commit, err := wire.ToCommit(c)

@@ -22,6 +22,7 @@ type Find func(hash string) (*workflow.Definition, bool)
 type Run struct {
 	alter Alter
 	find  Find
+	again *instance.Decider
 
 	in       *instance.Instance // as it is under the other definition; the recorded one is the same until a decision differs; nil: shelved
 	shelved  shelved
@@ -33,7 +34,12 @@ type Run struct {
 
 // New returns the run of an instance.
 func New(id string, alter Alter, find Find) *Run {
-	return &Run{alter: alter, find: find, in: &instance.Instance{ID: id}, found: Case{Instance: id}}
+	return newRun(id, alter, find, new(instance.Decider))
+}
+
+// newRun returns a run that decides by a decider of many runs.
+func newRun(id string, alter Alter, find Find, again *instance.Decider) *Run {
+	return &Run{alter: alter, find: find, again: again, in: &instance.Instance{ID: id}, found: Case{Instance: id}}
 }
 
 // Case returns what was found so far.
@@ -119,7 +125,7 @@ func (r *Run) deadlinePasses(c instance.Commit) bool {
 
 // redecide decides the commit under the other definition and compares the decisions.
 func (r *Run) redecide(c instance.Commit) {
-	events, err := instance.Redecide(r.other, *r.in, c)
+	events, err := r.again.Redecide(r.other, *r.in, c)
 	var no *instance.Refusal
 	if err != nil && !errors.As(err, &no) {
 		r.unknown(c, err.Error())
@@ -136,7 +142,7 @@ func (r *Run) redecide(c instance.Commit) {
 		r.in.Evolve(instance.Commit{Seq: c.Seq, ID: c.ID, At: c.At, Actor: c.Actor, Events: events})
 		return
 	}
-	if again, err := instance.Redecide(r.recorded, *r.in, c); err != nil || !equal(c.Events, again) {
+	if again, err := r.again.Redecide(r.recorded, *r.in, c); err != nil || !equal(c.Events, again) {
 		r.unknown(c, "this version of Signalbox decides it otherwise under its own definition, too")
 		return
 	}

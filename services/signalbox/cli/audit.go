@@ -92,7 +92,7 @@ func (c auditCommand) auditLog(ctx context.Context, env *term.Env, at logSource)
 		e.decideAgain(known, ended)
 	}
 	shown := showProgress(env, "checked", log.Last)
-	err = log.Read(ctx, 1, func(m store.Message) error {
+	err = readAhead(ctx, log, func(m store.Message) error {
 		shown.at(m.Seq)
 		return e.check(m)
 	})

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/signalbox/signalbox/pkg/engine/eventstore/backup"
 	store "github.com/signalbox/signalbox/pkg/engine/eventstore/jetstream"
@@ -71,6 +73,47 @@ func (e logFlags) openLog(ctx context.Context, env *term.Env, f func(context.Con
 	return withServer(copied, embedded.Config{Sync: time.Minute, Log: quiet}, func(js jetstream.JetStream) error {
 		return f(ctx, logSource{js, e.watermark(), e.Data})
 	})
+}
+
+// ahead is how many messages are handed over at a time.
+const ahead = 256
+
+// readAhead calls f with each message of a log, in their order, while the next ones are read. All that come before a fault
+// reach f.
+func readAhead(ctx context.Context, log *store.AuditReader, f func(store.Message) error) error {
+	read := make(chan []store.Message, 4)
+	both, ctx := errgroup.WithContext(ctx)
+	both.Go(func() error {
+		defer close(read)
+		var next []store.Message
+		send := func() error {
+			select {
+			case read <- next:
+				next = make([]store.Message, 0, ahead)
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		err := log.Read(ctx, 1, func(m store.Message) error {
+			if next = append(next, m); len(next) < ahead {
+				return nil
+			}
+			return send()
+		})
+		return cmp.Or(err, send())
+	})
+	both.Go(func() error {
+		for some := range read {
+			for _, m := range some {
+				if err := f(m); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	return both.Wait()
 }
 
 // collectSeldom lets the garbage collector run less often, unless GOGC is set: it suits a command that makes much garbage
