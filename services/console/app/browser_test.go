@@ -1,9 +1,12 @@
 package app_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/signalbox/signalbox/pkg/engine/client"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
@@ -122,6 +125,45 @@ func TestPeopleWorkWithTheConsoleInABrowser(t *testing.T) {
 	b.Run("fetch('/signout', {method: 'POST'})")
 	b.Wait("document.querySelector('h1')?.innerText === 'Sign in' && !document.body.innerText.includes('acme/widgets')")
 
+	if wrong := b.Wrong(); len(wrong) > 0 {
+		t.Errorf("the pages did %q", wrong)
+	}
+}
+
+func TestTenThousandInstancesAreNoSlowPageInABrowser(t *testing.T) {
+	e := newEnv(t)
+	b := browsertest.Open(t, strings.TrimSuffix(e.console.URL, "/"))
+	const many = 10_000
+	opening, ctx := errgroup.WithContext(e.ctx)
+	opening.SetLimit(64)
+	for i := range many {
+		opening.Go(func() error {
+			_, err := e.client.OpenWith(ctx, "", fmt.Sprintf("acme/widgets/%d", i), &pb.Open{Workflow: "asking", Base: "c0", Issue: wire.Issue(instance.Issue{Title: fmt.Sprintf("Widget %d", i)})})
+			return err
+		})
+	}
+	if err := opening.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	_, code, _ := strings.Cut(e.console.SignInLink(), "/signin")
+	b.Go("/signin" + code)
+	b.Shows("of 10000 open")
+	for path, shows := range map[string]string{"/": "1 to ", "/?q=Widget+9999": "acme/widgets/9999", "/?waiting=1": "of 10000 open", "/?page=9999": "to 10000 of 10000 open", "/inbox": "10000 instances wait for people", "/lifecycles/asking": "10000 open instances", "/i/acme/widgets/77": "Widget 77"} {
+		b.Go(path)
+		b.Shows(shows)
+		first := browsertest.Read[float64](b, "(n => n.responseStart - n.requestStart)(performance.getEntriesByType('navigation')[0])")
+		size := browsertest.Read[int](b, "document.documentElement.outerHTML.length")
+		t.Logf("%-20s %4.0f ms to the first byte, %d characters", path, first, size)
+		if size > 100<<10 {
+			t.Errorf("%s has %d characters", path, size)
+		}
+	}
+	b.Go("/?q=Title")
+	b.Wait("document.getElementById('stream')?.classList.contains('live')")
+	opened := time.Now()
+	e.open("acme/gadgets/1")
+	b.Shows("Title of acme/gadgets/1")
+	t.Logf("a new instance is on the board after %s", time.Since(opened).Round(time.Millisecond))
 	if wrong := b.Wrong(); len(wrong) > 0 {
 		t.Errorf("the pages did %q", wrong)
 	}
