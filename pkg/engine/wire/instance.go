@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/engine/instance"
@@ -110,18 +111,29 @@ func Compact(in instance.Instance) *pb.Instance {
 	}
 }
 
-// Summary encodes one line of a list.
+// maxLine is how many bytes of a text a summary has: many are in one message.
+const maxLine = 1000
+
+// line returns the beginning of a text.
+func line(text string) string {
+	if len(text) <= maxLine {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxLine], "") + "…"
+}
+
+// Summary encodes one line of a list. It has the beginnings of long texts.
 func Summary(in instance.Instance) *pb.Summary {
 	s := &pb.Summary{
 		Instance: in.ID, Workflow: in.Workflow, State: in.State, Kind: string(in.Kind), Owner: in.Owner, EnteredAt: stamp(in.EnteredAt),
 		Iteration: i32(in.Iteration), Attempt: i32(in.Visited(in.State)), OpenQuestions: i32(len(in.OpenQuestions())),
-		Paused: in.Paused, Closed: string(in.Closed), Title: in.Issue.Title, Seq: in.Seq, Worker: in.Worker(), Timeout: span(in.Timeout),
+		Paused: in.Paused, Closed: string(in.Closed), Title: line(in.Issue.Title), Seq: in.Seq, Worker: in.Worker(), Timeout: span(in.Timeout),
 		Level: string(in.Level), Parked: parked(in.Parked), Parent: in.Parent, WaitingOn: i32(in.WaitingOn()),
 		UpdatedAt: stamp(in.UpdatedAt), Waiting: in.WaitsForPeople(),
 	}
 	kept := instance.Instance{ID: in.ID} // of a closed one no more is kept
 	if in.Closed == "" {
-		kept.Issue.Repo, s.Labels = in.Issue.Repo, in.Issue.Labels
+		kept.Issue.Repo, s.Labels = in.Issue.Repo, each(in.Issue.Labels, line)
 		if in.Spend != (instance.Total{}) {
 			s.Spend = spend(in.Spend.Cost())
 		}
@@ -139,7 +151,7 @@ func Summary(in instance.Instance) *pb.Summary {
 		s.Agent, s.Lease = in.Claim.Agent, stamp(in.Claim.Lease)
 	}
 	if in.Paused && in.Closed == "" {
-		s.PausedFor = in.Reason
+		s.PausedFor = line(in.Reason)
 	}
 	s.Shown, _, s.Unproven = in.Shown().Outline()
 	return s

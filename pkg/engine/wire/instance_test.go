@@ -3,6 +3,7 @@ package wire_test
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -160,5 +161,18 @@ func TestANumberTheWireCannotHoldIsTheNearestItCan(t *testing.T) {
 	long := wire.FullView(instance.Instance{Visits: []instance.Visit{{State: "waiting", Total: 100 * 24 * time.Hour}}})
 	if got := long.Visits[0].Millis; got != math.MaxUint32 {
 		t.Errorf("a hundred days are %d ms", got)
+	}
+}
+
+func TestASummaryHasTheBeginningsOfLongTexts(t *testing.T) {
+	long := strings.Repeat("ä", 1<<19)
+	s := wire.Summary(instance.Instance{ID: "a", Paused: true, Reason: long, Issue: instance.Issue{Title: long, Labels: []string{long}}})
+	for _, text := range append(s.GetLabels(), s.GetTitle(), s.GetPausedFor()) {
+		if n := len(text); n > 1100 || !strings.HasPrefix(text, "ää") || !strings.HasSuffix(text, "ä…") {
+			t.Errorf("%d bytes: %.20q", n, text)
+		}
+	}
+	if s := wire.Summary(instance.Instance{ID: "a", Issue: instance.Issue{Title: "short"}}); s.GetTitle() != "short" || s.GetLabels() != nil {
+		t.Error(s)
 	}
 }

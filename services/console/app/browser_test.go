@@ -104,12 +104,21 @@ func TestPeopleWorkWithTheConsoleInABrowser(t *testing.T) {
 	b.Wait(live)
 
 	long := strings.Repeat("long ", 60_000)
+	title := func(size int) *pb.Open {
+		return &pb.Open{Workflow: "asking", Base: "c0", Issue: wire.Issue(instance.Issue{Title: strings.Repeat(harmful, size/len(harmful))})}
+	}
+	if _, err := e.client.OpenWith(e.ctx, "", "acme/widgets/5", title(1<<20)); err == nil || !strings.Contains(err.Error(), "a request has at most") {
+		t.Errorf("a title of a megabyte: %v", err)
+	}
+	if _, err := e.client.OpenWith(e.ctx, "", "acme/widgets/5", title(700_000)); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := e.client.OpenWith(e.ctx, "", "acme/widgets/2", &pb.Open{Workflow: "asking", Base: "c0",
 		Issue: wire.Issue(instance.Issue{Title: harmful, Body: harmful + long, Author: harmful, Labels: []string{harmful}})}); err != nil {
 		t.Fatal(err)
 	}
 	b.Shows("acme/widgets/2")
-	for _, path := range []string{"/", "/inbox", "/i/acme/widgets/2", "/lifecycles/asking", "/agents", "/costs", "/health", "/i/acme/widgets/2?seq=1"} {
+	for _, path := range []string{"/", "/inbox", "/i/acme/widgets/2", "/lifecycles/asking", "/agents", "/costs", "/health", "/i/acme/widgets/2?seq=1", "/i/acme/widgets/5"} {
 		b.Go(path)
 		b.Wait(live)
 		if browsertest.Read[bool](b, "window.ran !== undefined || document.images.length > 0 || getComputedStyle(document.body).display === 'none'") {

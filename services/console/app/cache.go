@@ -90,6 +90,8 @@ func (c *cache) load(ctx context.Context) error {
 	if no := new(instance.Refusal); errors.As(err, &no) { // the log was exchanged or cut
 		c.mu.Lock()
 		c.rows, c.all, c.index, c.waits, c.loaded, c.seq = map[string]*row{}, nil, index{}, 0, false, 0
+		clear(c.whole)
+		clear(c.story)
 		c.mu.Unlock()
 	}
 	return err
@@ -246,7 +248,8 @@ func bound[V any](m map[string]V, most int) {
 func (c *cache) get(ctx context.Context, id string) (view.Instance, error) {
 	c.mu.Lock()
 	in, ok := c.whole[id]
-	ok = ok && in.Seq == c.rows[id].Seq // each that is whole has a row
+	have := c.rows[id]
+	ok = ok && have != nil && in.Seq == have.Seq
 	c.mu.Unlock()
 	if ok {
 		return in, nil
