@@ -249,7 +249,7 @@ func (s *containers) expand(text string) string {
 	})
 }
 
-// signalbox runs the command line with the admin's key, and returns what it prints.
+// signalbox runs a command with the admin's key and returns its output.
 func (s *containers) signalbox(args ...string) (string, error) {
 	if args[0] != "auth" && args[0] != "demo" {
 		if now, err := exec.Command("docker", "port", s.name+"-nats", "4222").Output(); err == nil {

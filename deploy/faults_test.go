@@ -26,8 +26,8 @@ type fault struct {
 	signs      []string // PLACE: regular expression; a place is a key of places, with the container's name if it has one
 }
 
-// faults has the order in which they are tried: the first ones have one issue that waits for a developer, and the last ones
-// stop what the others need.
+// faults returns the faults in the order of their trial. The first need an issue that waits for a developer. The last stop a
+// service that the others need.
 func faults() []fault {
 	return []fault{
 		{"no developer runs", nothing, nothing, []string{

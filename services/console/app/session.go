@@ -70,7 +70,7 @@ type session struct {
 
 	mu    sync.Mutex
 	acted string // the instance that the last form was for, for the next page
-	flash string // what it did
+	flash string // the result of that form
 }
 
 func newSessions(base, file string, self person, lasts time.Duration, now func() time.Time) *sessions {
