@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -27,6 +28,7 @@ type containers struct {
 	dir     string // a copy of deploy/, with keys of its own
 	name    string // of the network and the image, and the beginning of each container's name
 	bin     string
+	images  map[string]string // of services that are of another version
 	env     map[string]string // the .env
 	started []string
 	nats    string // its address on this machine
@@ -67,7 +69,7 @@ func newContainers(t *testing.T) *containers {
 	s.own(t, "deploy/nats/access")
 	s.mode(t, "deploy/brains")
 	t.Cleanup(func() { s.end(t) })
-	s.image(t)
+	s.image(t, bin, s.name)
 	s.try(t)
 	s.docker(t, "network", "create", s.name)
 	return s
@@ -115,8 +117,8 @@ func (s *containers) mode(t *testing.T, dir string) {
 	}
 }
 
-// image imports the programs, and the directories and links that their user needs.
-func (s *containers) image(t *testing.T) {
+// image imports the programs of a directory, and the directories and links that their user needs.
+func (s *containers) image(t *testing.T, bin, name string) {
 	t.Helper()
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
@@ -143,12 +145,12 @@ func (s *containers) image(t *testing.T) {
 		add(tar.Header{Typeflag: tar.TypeSymlink, Name: link, Linkname: "usr/" + link}, nil)
 	}
 	add(tar.Header{Typeflag: tar.TypeReg, Name: "etc/passwd", Mode: 0o644}, []byte("signalbox:x:10001:0::/home/signalbox:/bin/sh\n"))
-	files, err := os.ReadDir(s.bin)
+	files, err := os.ReadDir(bin)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, file := range files {
-		path := filepath.Join(s.bin, file.Name())
+		path := filepath.Join(bin, file.Name())
 		if to, err := os.Readlink(path); err == nil {
 			add(tar.Header{Typeflag: tar.TypeSymlink, Name: "opt/" + file.Name(), Linkname: to}, nil)
 		} else if _, service := s.file.Services[file.Name()]; service || strings.HasPrefix(file.Name(), "signalbox") {
@@ -160,7 +162,7 @@ func (s *containers) image(t *testing.T) {
 		t.Fatal(err)
 	}
 	args := []string{"import", "--change", "ENV PATH=/opt:/usr/local/go/bin:/usr/bin SIGNALBOX_LOG_FORMAT=json HOME=/home/signalbox", "--change", "WORKDIR /var/lib/signalbox", "--change", "VOLUME /var/lib/signalbox"}
-	cmd := exec.CommandContext(t.Context(), "docker", append(args, "-", s.name)...)
+	cmd := exec.CommandContext(t.Context(), "docker", append(args, "-", name)...)
 	cmd.Stdin = &b
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("docker import: %v\n%s", err, out)
@@ -224,7 +226,7 @@ func (s *containers) start(t *testing.T, service, number string, more ...string)
 	for _, port := range c.Ports {
 		option("--publish", "127.0.0.1::"+port[strings.LastIndex(port, ":")+1:]) // any port is free on the host
 	}
-	args = slices.Concat(args, more, []string{s.name}, c.Command)
+	args = slices.Concat(args, more, []string{cmp.Or(s.images[service], s.name)}, c.Command)
 	s.started = append(s.started, name)
 	s.docker(t, args...)
 }
@@ -308,9 +310,14 @@ func (s *containers) push(t *testing.T) {
 // post sends a request of the demonstration to the forge.
 func (s *containers) post(t *testing.T, path, file string) {
 	t.Helper()
+	s.ask(t, http.MethodPost, path, readFile(t, s.path("deploy/brains/demo/"+file)), http.StatusCreated)
+}
+
+// ask returns the answer of the forge about the repository.
+func (s *containers) ask(t *testing.T, method, path, body string, want int) string {
+	t.Helper()
 	address, token := s.forge(t)
-	body := strings.NewReader(readFile(t, s.path("deploy/brains/demo/"+file)))
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+address+"/api/v3/repos/acme/widgets/"+path, body)
+	request, err := http.NewRequestWithContext(t.Context(), method, "http://"+address+"/api/v3/repos/acme/widgets/"+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,10 +327,12 @@ func (s *containers) post(t *testing.T, path, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = answer.Body.Close()
-	if answer.StatusCode != http.StatusCreated {
-		t.Fatalf("POST %s: %s", path, answer.Status)
+	defer func() { _ = answer.Body.Close() }()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != want {
+		t.Fatalf("%s %s: %s, %v", method, path, answer.Status, err)
 	}
+	return string(text)
 }
 
 // untilState waits until an issue is in a state.
@@ -331,14 +340,14 @@ func (s *containers) untilState(t *testing.T, issue int, want string) {
 	t.Helper()
 	s.until(t, fmt.Sprintf("issue %d is %s", issue, want), func() bool {
 		shown, err := s.signalbox("show", fmt.Sprint("acme/widgets/", issue), "--json")
-		return err == nil && strings.Contains(shown, `"state":"`+want+`"`)
+		return err == nil && strings.Contains(strings.ReplaceAll(shown, `": "`, `":"`), `"state":"`+want+`"`)
 	})
 }
 
-// until waits two minutes at most.
+// until waits five minutes at most: the machine may be slow.
 func (s *containers) until(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	limit := time.After(2 * time.Minute)
+	limit := time.After(5 * time.Minute)
 	for tick := time.NewTicker(200 * time.Millisecond); !is(); {
 		select {
 		case <-tick.C:

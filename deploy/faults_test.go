@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"regexp"
@@ -35,7 +36,8 @@ func faults() []fault {
 			"doctor: nobody works as developer", "explain: .*no developer.*", "health: no agent .*developer.*"}},
 		{"a brain is silent", brain("sleep 900"), nothing, []string{
 			`metric developer: signalbox_agent_quiet_seconds{role="developer"} [1-9]\S*`, "explain: .*took the work.*", "doctor: 1 under way.*"}},
-		{"an agent is cut off, with work", docker("network", "disconnect", "NET", "developer"), docker("network", "connect", "--alias", "developer", "NET", "developer"), []string{
+		{"an agent is cut off, with work", docker("network", "disconnect", "NET", "developer"), both(docker("network", "connect", "--alias", "developer", "NET", "developer"), healthy,
+			sees("explain: its lease runs for"), sees(`scraped developer: "value"`)), []string{
 			"probe developer: no answer.*|unhealthy.*", "log developer: NATS connection lost", "explain: .*lapsed.*|.*silent.*"}},
 		{"an agent hangs, with work", docker("pause", "developer"), docker("unpause", "developer"), []string{
 			"explain: .*lapsed.*|.*silent.*", "alert: SignalboxSilent .*", "probe developer: unhealthy.*|no answer.*"}},
@@ -44,14 +46,14 @@ func faults() []fault {
 		{"the forge is gone", docker("stop", "local-forge"), docker("start", "local-forge"), forgeSigns("silent", "", "does not answer\"")},
 		{"the forge answers 500", answers(500, ""), answersNoMore, forgeSigns("error", "500.*", ".*5xx.*")},
 		{"the forge's token has expired", answers(401, ""), answersNoMore, forgeSigns("denied", "401.*", ".*deni.*")},
-		{"the repository is gone", answers(404, ""), answersNoMore, []string{
+		{"the repository is gone", answers(404, ""), both(answersNoMore, sees(`metric gateway: signalbox_gateway_repositories\{state="away"\} 0`)), []string{
 			"log gateway: .*404.*|.*not there.*", `metric gateway: signalbox_gateway_repositories{state="away"} 1|signalbox_gateway_polls_total{repo="acme/widgets",result="error"} [1-9]\S*`}},
-		{"the forge limits requests", answers(403, "Retry-After: 20"), both(answersNoMore, unlimited), []string{
+		{"the forge limits requests", answers(403, "Retry-After: 20"), both(answersNoMore, sees("metric gateway: signalbox_forge_limited_seconds 0\n")), []string{
 			`metric gateway: signalbox_forge_limited_seconds [1-9]\S*`, "log gateway: .*limit.*", "health: the limit of .*"}},
 		{"the PM is gone, and an issue comes", both(docker("stop", "pm"), another), docker("start", "pm"), []string{
 			"doctor: nobody works as pm", `metric orchestrator: signalbox_work_pending{role="pm"} [1-9]\S*`, "alert: SignalboxNobodyWorks .*pm.*"}},
 		{"an agent has a key that the server does not know", impostor("new"), remove("impostor"), []string{
-			"log impostor: .*authorization.*|.*key.*", "probe impostor: .*"}},
+			"log impostor: .*authorization.*"}},
 		{"an agent has the key of another role", impostor("agent-tester"), remove("impostor"), []string{
 			"log impostor: this key is another's: it is the key of agent-tester"}},
 		{"another program writes into the log", foreign, nothing, []string{
@@ -94,15 +96,17 @@ var places = map[string]func(s *containers, name string) string{
 		return string(out)
 	},
 	"metric": func(s *containers, name string) string {
-		text := get(s.address(name) + "/metrics")
+		text := get(s.address(name, 8080) + "/metrics")
 		if name == "orchestrator" { // either may be the active one
-			text += get(s.address("orchestrator-2") + "/metrics")
+			text += get(s.address("orchestrator-2", 8080) + "/metrics")
 		}
 		return text
 	},
-	"ready": func(s *containers, name string) string { return get(s.address(name) + "/readyz") },
+	"ready": func(s *containers, name string) string { return get(s.address(name, 8080) + "/readyz") },
+	"scraped": func(s *containers, name string) string { // has a "value" since the newest scrape had an answer
+		return get(s.address("prometheus", 9090) + "/api/v1/query?query=" + url.QueryEscape(fmt.Sprintf("up{job=%q}==1", name)))
+	},
 	"alert": func(s *containers, _ string) string {
-		out, _ := exec.Command("docker", "inspect", "--format", "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}", s.name+"-prometheus").Output()
 		var answer struct {
 			Data struct {
 				Alerts []struct {
@@ -111,7 +115,7 @@ var places = map[string]func(s *containers, name string) string{
 				}
 			}
 		}
-		_ = json.Unmarshal([]byte(get("http://"+strings.TrimSpace(string(out))+":9090/api/v1/alerts")), &answer)
+		_ = json.Unmarshal([]byte(get(s.address("prometheus", 9090)+"/api/v1/alerts")), &answer)
 		var lines []string
 		for _, a := range answer.Data.Alerts {
 			lines = append(lines, fmt.Sprintln(a.Labels["alertname"], a.State, a.Labels["role"], a.Labels["instance"]))
@@ -137,9 +141,9 @@ func get(address string) string {
 	return string(body)
 }
 
-func (s *containers) address(name string) string {
+func (s *containers) address(name string, port int) string {
 	out, _ := exec.Command("docker", "inspect", "--format", "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}", s.name+"-"+name).Output()
-	return "http://" + strings.TrimSpace(string(out)) + ":8080"
+	return fmt.Sprintf("http://%s:%d", strings.TrimSpace(string(out)), port)
 }
 
 func healthy(t *testing.T, s *containers) { s.untilHealthy(t) }
@@ -211,11 +215,14 @@ func answersNoMore(t *testing.T, s *containers) {
 	s.docker(t, "start", s.name+"-local-forge")
 }
 
-func unlimited(t *testing.T, s *containers) {
-	t.Helper()
-	s.until(t, "the limit has ended", func() bool {
-		return strings.Contains(places["metric"](s, "gateway"), "signalbox_forge_limited_seconds 0\n")
-	})
+// sees waits until a place shows a sign.
+func sees(sign string) func(*testing.T, *containers) {
+	place, want, _ := strings.Cut(sign, ": ")
+	kind, name, _ := strings.Cut(place, " ")
+	return func(t *testing.T, s *containers) {
+		t.Helper()
+		s.until(t, sign, func() bool { return regexp.MustCompile(want).MatchString(places[kind](s, name)) })
+	}
 }
 
 func forgeSigns(reason, logged, warned string) []string {
