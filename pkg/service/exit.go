@@ -11,13 +11,18 @@ const (
 	ExitFailed = 1 // it was tried and failed, was refused, or was interrupted
 	ExitUsage  = 2 // nothing was tried: the call, or what it names, is wrong
 	ExitWaits  = 3 // it goes on when people have said something
+
+	// Of --healthcheck, which ends with ExitFailed if nothing runs.
+	ExitNotReady = 4 // the service runs and is not ready
+	ExitCutOff   = 5 // the service runs and does not reach NATS
 )
 
 // ExitCode returns the exit code for the error of a program. It is ExitDone for nil and
-// ErrAnswered, ExitUsage for a UsageError, ExitWaits for a WaitError, else ExitFailed.
+// ErrAnswered, ExitUsage for a UsageError, ExitWaits for a WaitError, the answer of a health check, else ExitFailed.
 func ExitCode(err error) int {
 	var usage *UsageError
 	var wait *WaitError
+	var unhealthy *healthError
 	switch {
 	case err == nil, errors.Is(err, ErrAnswered):
 		return ExitDone
@@ -25,6 +30,8 @@ func ExitCode(err error) int {
 		return ExitUsage
 	case errors.As(err, &wait):
 		return ExitWaits
+	case errors.As(err, &unhealthy):
+		return unhealthy.code
 	}
 	return ExitFailed
 }

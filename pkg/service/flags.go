@@ -22,7 +22,7 @@ type Flags struct {
 	HTTPPlain     bool             `name:"http-plain" group:"Service" help:"Serve --http beyond this machine without TLS or token, too: anyone who reaches it reads the metrics."`
 	Grace         time.Duration    `name:"grace" group:"Service" default:"30s" help:"How long work under way may take to end after SIGINT or SIGTERM. A second signal ends the process at once."`
 	Config        kong.ConfigFlag  `name:"config" group:"Service" placeholder:"FILE" help:"YAML or JSON file of flag names and values. Flags and environment variables win over it."`
-	Healthcheck   bool             `name:"healthcheck" group:"Service" env:"-" help:"Ask the service already running at --http whether it is ready, and exit with 0 or 1."`
+	Healthcheck   bool             `name:"healthcheck" group:"Service" env:"-" help:"Ask the service already running at --http whether it is ready, and exit with 0; 1 if nothing runs there, 5 if it is cut off from NATS, 4 if it is not ready for another reason."`
 	Version       kong.VersionFlag `name:"version" group:"Service" env:"-" help:"Show the version and exit."`
 }
 

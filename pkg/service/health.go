@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"sync"
@@ -24,6 +25,9 @@ var (
 	errStarting   = errors.New("setting up")
 	errDraining   = errors.New("draining: no new work is taken")
 )
+
+// natsCondition is the name of the condition that the service is connected to NATS.
+const natsCondition = "nats"
 
 // Check adds a condition of readiness. f returns nil if it holds. It must return soon,
 // and is called from several goroutines at once.
@@ -64,11 +68,18 @@ type Readiness struct {
 // conditionLimit bounds a condition that waits for a server: Docker and the chart wait 5 s for the answer.
 const conditionLimit = 2 * time.Second
 
+// deafLimit bounds a condition that does not heed its context: nats.go keeps its state locked while it looks up a name.
+const deafLimit = conditionLimit + 500*time.Millisecond
+
 // Ready runs all checks, each for conditionLimit at most.
 func (h *Health) Ready(ctx context.Context) Readiness {
 	h.mu.Lock()
 	reasons := map[string]string{}
-	if h.phase != nil {
+	switch h.phase {
+	case nil:
+	case errConnecting:
+		reasons[natsCondition] = h.phase.Error()
+	default:
 		reasons["service"] = h.phase.Error()
 	}
 	checks, warns := maps.Clone(h.checks), maps.Clone(h.warns)
@@ -84,13 +95,13 @@ func (h *Health) Ready(ctx context.Context) Readiness {
 	return Readiness{Ready: len(reasons) == 0, Reasons: reasons, Warnings: warnings}
 }
 
-// failures adds the conditions that fail to all, with their errors.
+// failures adds the conditions that fail to all, with their errors. It returns after deafLimit at the latest.
 func failures(ctx context.Context, conditions map[string]func(context.Context) error, all map[string]string) {
 	var mu sync.Mutex
 	var each sync.WaitGroup
 	for name, holds := range conditions {
 		each.Go(func() {
-			if err := holds(ctx); err != nil {
+			if err := within(deafLimit, func() error { return holds(ctx) }); err != nil {
 				mu.Lock()
 				defer mu.Unlock()
 				all[name] = err.Error()
@@ -98,6 +109,20 @@ func failures(ctx context.Context, conditions map[string]func(context.Context) e
 		})
 	}
 	each.Wait()
+}
+
+// within returns the error of f, or one after the limit, while f goes on.
+func within(limit time.Duration, f func() error) error {
+	ended := make(chan error, 1)
+	go func() { ended <- f() }()
+	late := time.NewTimer(limit)
+	defer late.Stop()
+	select {
+	case err := <-ended:
+		return err
+	case <-late.C:
+		return fmt.Errorf("no answer in %v", limit)
+	}
 }
 
 // ServeHTTP responds with 200 if ready, else 503, and a Readiness as JSON.

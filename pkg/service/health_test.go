@@ -27,6 +27,19 @@ func TestConditionsThatWaitEndTogether(t *testing.T) {
 	})
 }
 
+func TestAConditionThatHeedsNoTimeIsAReason(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var h Health
+		locked := make(chan struct{})
+		h.Check("nats", func(context.Context) error { <-locked; return nil })
+		began := time.Now()
+		if r, took := h.Ready(t.Context()), time.Since(began); took != deafLimit || r.Reasons["nats"] != "no answer in 2.5s" {
+			t.Errorf("after %s: %+v", took, r)
+		}
+		close(locked)
+	})
+}
+
 func TestAWarningLeavesAServiceReady(t *testing.T) {
 	h := new(Health)
 	h.Check("own", func(context.Context) error { return nil })

@@ -2,8 +2,6 @@ package service
 
 import (
 	"context"
-	"crypto/tls"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -97,36 +95,4 @@ func (m *monitor) stop(error) {
 	if m.server.Shutdown(ctx) != nil {
 		_ = m.server.Close()
 	}
-}
-
-// healthcheck returns nil if the service at --http is ready.
-func (f Flags) healthcheck(ctx context.Context) error {
-	host, port, err := net.SplitHostPort(f.HTTP)
-	if err != nil || port == "0" {
-		return Usagef("--healthcheck needs the --http HOST:PORT of the running service, with its port; it is %q", f.HTTP)
-	}
-	if host == "" || host == "0.0.0.0" || host == "::" {
-		host = "localhost"
-	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.httpScheme()+"://"+net.JoinHostPort(host, port)+"/readyz", nil)
-	if err != nil {
-		return err
-	}
-	// It asks its own process, which has the certificate of another name.
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
-	resp, err := client.Do(req)
-	if err != nil {
-		return fmt.Errorf("not running: %w", err)
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode == http.StatusOK {
-		return nil
-	}
-	var r Readiness
-	if err := json.NewDecoder(resp.Body).Decode(&r); err != nil {
-		return fmt.Errorf("not ready: %s", resp.Status)
-	}
-	return fmt.Errorf("not ready: %v", r.Reasons)
 }

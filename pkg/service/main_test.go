@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -160,6 +161,9 @@ func TestAServiceIsNotReadyWhileNATSIsAway(t *testing.T) {
 	if status, body := get(t, h.HTTP+"/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(body, `"nats":"connection is RECONNECTING"`) {
 		t.Errorf("away: /readyz says %d %s", status, body)
 	}
+	if code, out := healthcheck(t, h.HTTP); code != service.ExitCutOff || !strings.Contains(out, "cut off from NATS: it runs; connection is RECONNECTING") {
+		t.Errorf("away: its health check ends with %d: %s", code, out)
+	}
 	server = serve()
 	defer server.Shutdown()
 	<-back
@@ -172,21 +176,52 @@ func TestAServiceIsNotReadyWhileNATSIsAway(t *testing.T) {
 	}
 }
 
+// healthcheck returns the exit code and the text of a health check of the service at url.
+func healthcheck(t *testing.T, url string) (int, string) {
+	t.Helper()
+	var out bytes.Buffer
+	code := service.Run(t.Context(), service.Main{
+		Name: "worker", Program: &program{}, Stderr: &out, Args: []string{"--healthcheck", "--http", strings.TrimPrefix(url, "http://")},
+	})
+	return code, out.String()
+}
+
+func TestAServiceThatHasNotReachedNATSYetIsCutOffAndNotStopped(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	log, stderr := io.Pipe()
+	code := make(chan int, 1)
+	go func() {
+		code <- service.Run(ctx, service.Main{Name: "worker", Program: &program{}, Stderr: stderr, Args: []string{"--nats", "nats://" + freeAddr(t), "--log-format", "json"}})
+		_ = stderr.Close()
+	}()
+	var line struct{ URL string }
+	if err := json.NewDecoder(log).Decode(&line); err != nil { // the first line: where metrics and health are
+		t.Fatal(err)
+	}
+	go func() { _, _ = io.Copy(io.Discard, log) }()
+	if code, out := healthcheck(t, line.URL); code != service.ExitCutOff || !strings.Contains(out, "cut off from NATS: it runs; connecting to NATS") {
+		t.Errorf("its health check ends with %d: %s", code, out)
+	}
+	stop()
+	<-code
+}
+
+func TestAServiceThatDoesNotAnswerIsNotCalledStopped(t *testing.T) {
+	deaf := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	defer deaf.Close()
+	if code, out := healthcheck(t, deaf.URL); code != service.ExitNotReady || !strings.Contains(out, "it runs, and does not answer") {
+		t.Errorf("its health check ends with %d: %s", code, out)
+	}
+}
+
 func TestAHealthcheckAsksTheRunningService(t *testing.T) {
 	server := start(t)
 	ready := errors.New("rebuilding")
 	p := &program{setup: func(_ context.Context, h *service.Host) error {
 		h.Health.Check("log", func(context.Context) error { return ready })
 		h.Add("ask", func(ctx context.Context) error {
-			ask := func() (int, string) {
-				var out bytes.Buffer
-				code := service.Run(ctx, service.Main{
-					Name: "worker", Program: &program{}, Stderr: &out,
-					Args: []string{"--healthcheck", "--http", strings.TrimPrefix(h.HTTP, "http://")},
-				})
-				return code, out.String()
-			}
-			if code, out := ask(); code != 1 || !strings.Contains(out, "rebuilding") {
+			ask := func() (int, string) { return healthcheck(t, h.HTTP) }
+			if code, out := ask(); code != service.ExitNotReady || !strings.Contains(out, "not ready: map[log:rebuilding]") {
 				t.Errorf("not ready: exit code %d: %s", code, out)
 			}
 			ready = nil

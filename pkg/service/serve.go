@@ -152,7 +152,7 @@ func (h *Host) run(ctx context.Context, stop context.CancelFunc, c Config) error
 			return unlessStopped(ctx, err)
 		}
 		h.NATS = nc
-		h.Health.Check("nats", func(context.Context) error { return connected(nc) })
+		h.Health.Check(natsCondition, func(context.Context) error { return connected(nc) })
 		h.Metrics.MustRegister(connectionMetrics(nc)...)
 	}
 	defer func() {
