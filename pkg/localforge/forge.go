@@ -309,10 +309,6 @@ func (f *Forge) Handler() http.Handler {
 	}))
 }
 
-// Forms returns the patterns of the forms that pages of other origins post to. They change
-// nothing.
-func Forms() []string { return web.Forms() }
-
 // atRoot reports whether a path is one of REST without its prefix. None of them can be an
 // owner's.
 func atRoot(path string) bool {

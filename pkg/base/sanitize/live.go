@@ -201,16 +201,6 @@ func FirstTurning(s string) int {
 	})
 }
 
-// Plain returns s without characters that show nothing, as the comparison of names needs it.
-func Plain(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\u200c' || r == '\u200d' || r >= '\ufe00' && r <= '\ufe0f' || hidden(0, r) {
-			return -1
-		}
-		return r
-	}, s)
-}
-
 // formerly matches the places where earlier versions put a space without width. Commits of
 // that time are in bundles that are still to be pushed.
 var formerly = lazyregexp.New(`([@#/-])\x{200b}`)

@@ -33,9 +33,9 @@ type appPage struct {
 	redirect string // in place of a page
 }
 
-// Forms returns the patterns of the forms that pages of other origins post to, as
+// forms returns the patterns of the forms that pages of other origins post to, as
 // http.ServeMux has them. They change nothing.
-func Forms() []string {
+func forms() []string {
 	return []string{"/settings/apps/new", "/organizations/{organisation}/settings/apps/new"}
 }
 
@@ -46,7 +46,7 @@ func (s site) addApps(mux *http.ServeMux) {
 	handle := func(read func(*host.Visit) (appPage, error)) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.showApp(w, r, page, read) })
 	}
-	for _, form := range Forms() {
+	for _, form := range forms() {
 		mux.Handle("POST "+form, handle(askForApp))
 	}
 	mux.Handle("POST /settings/apps", same.Handler(handle(createApp)))

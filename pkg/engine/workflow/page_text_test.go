@@ -245,3 +245,26 @@ func value(v any) string {
 }
 
 func code(s string) string { return "`" + s + "`" }
+
+// phrases says for people what the work is.
+func (w WorkSpec) phrases(mark func(string) string) string {
+	var said []string
+	switch w.Runs {
+	case RunsTests:
+		said = append(said, "the tests are run")
+	case RunsChecks:
+		said = append(said, "tests, lint and type checks are run")
+	case RunsCriteria:
+		said = append(said, "the acceptance criteria are run on what is left")
+	}
+	switch {
+	case w.Change == ChangeRequired:
+		said = append(said, "a change is required")
+	case w.DropsChanges():
+		said = append(said, "changes are dropped")
+	}
+	if w.Does != "" {
+		said = append(said, "does "+mark(w.Does))
+	}
+	return strings.Join(said, ", ")
+}
