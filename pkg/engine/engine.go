@@ -51,6 +51,10 @@ type Config struct {
 	// Limits are how much may be under way at a time, in addition to those of the repositories. They
 	// are exact if one engine makes all commits.
 	Limits []dispatch.Limit
+	// Lease, if set, is that of claims: those that end while the engine is absent are prolonged. Reachable, if set, reports
+	// whether agents reach it.
+	Lease     time.Duration
+	Reachable func() bool
 	// Snapshots, if set, is where Follow begins, and where Snapshot saves.
 	Snapshots *snapshot.Config
 }
@@ -65,6 +69,7 @@ type Engine struct {
 	dispatcher dispatcher
 	commands   keyedMutex // commands of one instance go one after the other
 	workflows  workflows
+	presence   presence
 }
 
 // states is what command handling uses of the Projection.

@@ -14,7 +14,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
 
-// Handle handles one command. name is the workflow that an Open asks for, or the name or
+// handle handles one command. name is the workflow that an Open asks for, or the name or
 // hash of the definition that a Migrate does. A Migrate that names none gets the newest of
 // its workflow. The error is an *instance.Refusal, or says why there is no reply; then the
 // command may be sent again under the same id.
@@ -28,7 +28,7 @@ import (
 //	budget.go   hold        work whose budget is spent is parked in place of its claim
 //	commit.go   commit      decide, claim for a waiting agent, append
 //	handle.go   classify    after a failure: again, or the refusal, or the error
-func (e *Engine) Handle(ctx context.Context, cmd instance.Command, name string) (Outcome, error) {
+func (e *Engine) handle(ctx context.Context, cmd instance.Command, name string) (Outcome, error) {
 	if claim, ok := cmd.Do.(instance.Claim); ok {
 		workflow, ordered, err := e.ordered(ctx, cmd.Instance, claim.Role)
 		if err != nil {

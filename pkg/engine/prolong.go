@@ -25,7 +25,7 @@ func (e *Engine) Prolong(ctx context.Context, since time.Time, lease time.Durati
 		return 0, err
 	}
 	for _, in := range held {
-		_, err := e.Handle(ctx, instance.Command{
+		_, err := e.handle(ctx, instance.Command{
 			ID: fmt.Sprintf("prolong-%d-%d", in.Seq, in.Claim.Token), Instance: in.ID, Actor: "orchestrator",
 			Do: instance.Prolong{Token: in.Claim.Token, Lease: lease},
 		}, "")

@@ -29,6 +29,15 @@ func (e *Engine) Reclaim(ctx context.Context, onError func(error)) {
 			return
 		case <-tick.C:
 		}
+		if e.away() {
+			continue
+		}
+		if err := e.attend(ctx); err != nil {
+			if ctx.Err() == nil {
+				onError(err)
+			}
+			continue
+		}
 		ready := e.dispatcher.Admit(e.Now())
 		if n%int(redirectEvery/reclaimEvery) == 0 {
 			e.dispatcher.ResetRedirects()

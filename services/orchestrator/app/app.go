@@ -212,7 +212,7 @@ func (o orchestrator) serve(ctx context.Context, h *service.Host) error {
 		},
 		Budget:     spent,
 		Conflicted: func(string) { o.metrics.conflicts.Inc() }, Foreign: o.strangers.note, Snapshots: o.snapshots,
-		Keep: o.definitions.keep, Limits: o.limits,
+		Keep: o.definitions.keep, Limits: o.limits, Lease: o.lease(), Reachable: h.NATS.IsConnected,
 	})
 	followed, linked := e.Changes(), e.Changes()
 	if err := follow(ctx, h, e, o.metrics); err != nil {
