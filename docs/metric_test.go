@@ -211,6 +211,42 @@ func TestEachMetricThatAPageAnAlertOrAChartNamesIsMade(t *testing.T) {
 	}
 }
 
+// unlabelled returns the labels that an expression selects a metric by and that the code does not give it.
+func unlabelled(text string, code map[string]metric) (all []string) {
+	for _, m := range regexp.MustCompile(`\b(signalbox_[a-z_]+)\{([^}]*)\}`).FindAllStringSubmatch(text, -1) {
+		for _, label := range regexp.MustCompile(`([a-z_]+)(?:=|!)`).FindAllStringSubmatch(m[2], -1) {
+			if !slices.Contains(code[m[1]].labels, label[1]) {
+				all = append(all, m[1]+" by "+label[1])
+			}
+		}
+	}
+	for _, m := range regexp.MustCompile(`by \(([a-z_, ]+)\) \(+(?:increase\()?(signalbox_[a-z_]+)`).FindAllStringSubmatch(text, -1) {
+		for _, label := range strings.Split(m[1], ", ") {
+			if !slices.Contains(code[m[2]].labels, label) {
+				all = append(all, m[2]+" by "+label)
+			}
+		}
+	}
+	return all
+}
+
+func TestAnAlertOrAChartSelectsByLabelsThatAMetricHas(t *testing.T) {
+	code := made(t)
+	for _, name := range []string{"deploy/prometheus/signalbox.rules.yml", "deploy/helm/templates/scale.yaml"} {
+		text, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil || !strings.Contains(string(text), "signalbox_") {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if no := unlabelled(string(text), code); len(no) > 0 {
+			t.Errorf("%s selects %v", name, no)
+		}
+	}
+	code = map[string]metric{"signalbox_a_total": {"counter", []string{"role"}}}
+	if no := unlabelled(`sum by (role, rol) (increase(signalbox_a_total{role="x",kind=~"y"}[1m]))`, code); !slices.Equal(no, []string{"signalbox_a_total by kind", "signalbox_a_total by rol"}) {
+		t.Errorf("it finds %v", no)
+	}
+}
+
 // An alert that waits for growth misses the first event of a series that begins with it.
 func TestAnAlertSeesTheFirstOfEachCounter(t *testing.T) {
 	rules, err := os.ReadFile(filepath.Join(root, "deploy/prometheus/signalbox.rules.yml"))

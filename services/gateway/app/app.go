@@ -131,6 +131,7 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	}
 	all.run = func(ctx context.Context, p source) { _ = watch(ctx, asking{p, all.ask}, every, polls) } // ends with ctx, without an error
 	all.build = func(repo string) (repository, []source) {
+		given0(given, repo, grammar.All())
 		p := &poller{reader: host, client: client.New(h.NATS, "gateway"), cursors: cursors{kv}, repo: repo, workflow: s.Workflow,
 			label: s.Label, all: s.All, intake: s.Intake, grammar: grammar, refused: refused, log: h.Log.With("repo", repo)}
 		p.configs = &configurations{forge: host, checks: host, client: p.client, kv: kv, repo: repo, workflow: s.Workflow, lifecycles: s.Lifecycles,

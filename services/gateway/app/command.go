@@ -350,6 +350,15 @@ func (p *commander) count(cmd command.Command, refused bool) {
 	p.given.WithLabelValues(p.repo, verb, result).Inc()
 }
 
+// given0 has a series of 0 for each verb of a repository and each result.
+func given0(c *prometheus.CounterVec, repo string, verbs []command.Verb) {
+	for _, verb := range append([]command.Verb{{Name: "other"}}, verbs...) {
+		for _, result := range []string{"done", "refused"} {
+			c.WithLabelValues(repo, verb.Name, result)
+		}
+	}
+}
+
 // newGiven returns the counter of commands.
 func newGiven(r prometheus.Registerer) *prometheus.CounterVec {
 	c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "signalbox_gateway_commands_total",

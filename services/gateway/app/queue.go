@@ -45,6 +45,11 @@ func newHandled(r prometheus.Registerer) *prometheus.CounterVec {
 	c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "signalbox_gateway_deliveries_handled_total",
 		Help: "Deliveries of webhooks by event and result: done, again, unheard, elsewhere or aside."}, []string{"event", "result"})
 	r.MustRegister(c)
+	for _, event := range change.Events() {
+		for _, result := range []string{resultDone, resultUnheard, resultElsewhere, resultAgain, resultAside} {
+			c.WithLabelValues(event.Name, result)
+		}
+	}
 	return c
 }
 

@@ -54,10 +54,34 @@ func (s Settings) Setup(ctx context.Context, h *service.Host) error {
 	return nil
 }
 
+// count0 has a series of 0 for each state of the lifecycle that has a deadline, and each level.
+func (s Settings) count0(ctx context.Context, c *client.Client, late *prometheus.CounterVec) error {
+	reply, err := c.Definition(ctx, s.Workflow)
+	if err != nil {
+		return err
+	}
+	def, err := workflow.Load(s.Workflow, reply.Source)
+	if err != nil {
+		return err
+	}
+	for _, state := range def.States {
+		if state.Timeout == 0 {
+			continue
+		}
+		for _, level := range []workflow.Level{workflow.Warning, workflow.Alert, workflow.Escalation} {
+			late.WithLabelValues(state.Name, string(level))
+		}
+	}
+	return nil
+}
+
 // watch logs and counts each deadline that passes from now on, once. A warning is
 // logged as one; an alert and an escalation are logged as errors. It returns when
 // ctx ends.
 func (s Settings) watch(ctx context.Context, c *client.Client, log *slog.Logger, late *prometheus.CounterVec) error {
+	if err := s.count0(ctx, c, late); err != nil {
+		return err
+	}
 	known, err := c.List(ctx, &pb.ListRequest{Workflow: s.Workflow, All: true})
 	if err != nil {
 		return err

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
 	"github.com/signalbox/signalbox/pkg/document/task"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
@@ -105,6 +107,9 @@ func TestDeadlinesAreToldOnceALevel(t *testing.T) {
 				counted += int(m.GetCounter().GetValue())
 			}
 		}
+	}
+	if n, err := testutil.GatherAndCount(w.metrics, "signalbox_task_deadlines_total"); n <= 3 || n%3 != 0 || err != nil {
+		t.Errorf("there are %d series, want three of each state with a deadline: %v", n, err)
 	}
 	if counted != 3 {
 		t.Errorf("%d deadlines counted, want 3", counted)
