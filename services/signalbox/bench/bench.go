@@ -32,6 +32,7 @@ type Command struct {
 	Sync      []time.Duration `name:"sync" default:"2m,0s" placeholder:"TIME,..." help:"How often the log is flushed to disk: 2m is nats-server's own default; 0s is strict, every event is flushed before anyone sees it."`
 	Server    []string        `name:"nats-server" default:"separate,embedded" enum:"separate,embedded" help:"Whether nats-server has a process of its own or shares the orchestrator's: ${enum}."`
 	History   int             `name:"history" default:"100000" help:"How many commits the log has where its length matters, ten an instance."`
+	Kept      int             `name:"kept" default:"10000" help:"How many instances the log has in the scenario kept."`
 	Far       int             `name:"far" default:"1000" help:"The late step of one instance that is measured against its step 8."`
 	Large     bool            `name:"large" help:"With a history of 1,000,000 commits."`
 	Profile   string          `name:"profile" type:"path" placeholder:"FILE" help:"Write a CPU profile of each process while the load runs: FILE.nats-server, FILE.orchestrator, FILE.agents."`
@@ -54,6 +55,9 @@ func (Command) Help() string {
 func (c Command) Validate() error {
 	if c.History < 2*commitsEach || c.Far < 2*near {
 		return fmt.Errorf("--history %d --far %d: want at least %d and %d", c.History, c.Far, 2*commitsEach, 2*near)
+	}
+	if c.Kept < 4000 {
+		return fmt.Errorf("--kept %d: want at least 4000: a snapshot is due after 10,000 commits", c.Kept)
 	}
 	if c.Instances < 1 || c.InFlight < 1 || c.Repeats < 1 {
 		return fmt.Errorf("--instances %d --in-flight %d --repeats %d: want at least 1 of each", c.Instances, c.InFlight, c.Repeats)
@@ -122,8 +126,8 @@ func (c Command) Run(ctx context.Context, env *term.Env) (err error) {
 	return b.print(start)
 }
 
-// patience is the time-out of one scenario.
-const patience = 30 * time.Minute
+// patience is the time-out of one scenario: of a million instances it writes three million commits.
+const patience = time.Hour
 
 func (b *bench) try(ctx context.Context, s scenario) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("it took more than %v", patience))

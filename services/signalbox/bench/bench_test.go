@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 func small(scenarios ...string) bench.Command {
 	return bench.Command{
 		Scenario: scenarios, Repeats: 1, Instances: 10, InFlight: 4, Sync: []time.Duration{2 * time.Minute}, Server: []string{"separate"},
-		History: 100, Far: 16,
+		History: 100, Far: 16, Kept: 4000,
 	}
 }
 

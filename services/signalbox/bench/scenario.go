@@ -24,6 +24,7 @@ func scenarios() []scenario {
 		{"start", "an orchestrator's start: until it answers, and how fast it reads the log", coldStart},
 		{"load", "one instance with 10,000 commits", loadInstance},
 		{"memory", "memory of an instance in the orchestrator", memory},
+		{"kept", "starts, snapshot, memory, lists and takeover of an orchestrator with --kept instances, one of a hundred alive", kept},
 		{"kill", "how long the work of a killed agent lies", killAgent},
 		{"takeover", "how soon work goes on when the active orchestrator is killed and another stands by", takeover},
 		{"accounts", "throughput and handoff with an account for each party, against the same without", accounts},

@@ -18,8 +18,10 @@ func TestEachScenarioHasItsFigures(t *testing.T) {
 			"": {"ready, from a snapshot, 20 commits, 1 alive"},
 			"20 commits": {"ready, no snapshot, 200 commits, 1 alive", "ready, from a snapshot, 200 commits, 1 alive",
 				"ready, from a snapshot, 200 commits, 2 alive"}},
-		"load":     {"baseline": {"from the log, 200 commits", "from the orchestrator, 200 commits"}},
-		"memory":   {"": {"live instance", "finished instance"}},
+		"load":   {"baseline": {"from the log, 200 commits", "from the orchestrator, 200 commits"}},
+		"memory": {"": {"live instance", "finished instance"}},
+		"kept": {"": {"ready, no snapshot, 4000 instances", "snapshot written, 4000 instances", "ready, from a snapshot, 4000 instances",
+			"heap after a start from a snapshot, 4000 instances", "a page of all, 4000 instances", "first list after a takeover, 4000 instances"}},
 		"kill":     {"AckWait": {"step of a killed agent begun again, the last of 8"}},
 		"takeover": {"": {"8 steps after the orchestrator was killed"}},
 		"relay":    {"baseline": {"steps", "cpu", "start p50", "start p99"}},
@@ -29,7 +31,7 @@ func TestEachScenarioHasItsFigures(t *testing.T) {
 	for name := range of {
 		c.Scenario = append(c.Scenario, name)
 	}
-	c.History, c.Far = 200, 20
+	c.History, c.Far, c.Kept = 200, 20, 4000
 	r := measure(t, c)
 	for name, bases := range of {
 		if !strings.Contains(c.Help(), "\n  "+name+" ") {

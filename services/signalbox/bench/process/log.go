@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/subject"
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	"github.com/signalbox/signalbox/pkg/service"
+	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	"github.com/signalbox/signalbox/services/signalbox/bench/historyfill"
 )
 
@@ -127,6 +128,56 @@ func (l *Log) Get(a LoadArgs, took *time.Duration) error {
 			*took = time.Since(start)
 		}
 		return nil
+	})
+}
+
+// ListArgs are the arguments of Log.List.
+type ListArgs struct {
+	URL, Text string
+	All       bool // those that have ended, too
+}
+
+// List gets a page of a list from the orchestrator and returns how long it took.
+func (l *Log) List(a ListArgs, took *time.Duration) error {
+	return l.with(a.URL, func(ctx context.Context, js jetstream.JetStream) error {
+		start := time.Now()
+		page, err := client.New(js.Conn(), "bench").ListPage(ctx, &pb.ListRequest{All: a.All, Text: a.Text})
+		if err == nil && len(page.Instances) == 0 {
+			err = errors.New("the list is empty")
+		}
+		*took = time.Since(start)
+		return err
+	})
+}
+
+// Snapshot waits until there is a snapshot, and returns the size of its parts.
+func (l *Log) Snapshot(url string, s *Size) error {
+	return l.with(url, func(ctx context.Context, js jetstream.JetStream) error {
+		index, err := js.KeyValue(ctx, store.SnapshotBucket)
+		if err != nil {
+			return err
+		}
+		written, err := index.WatchAll(ctx)
+		if err != nil {
+			return err
+		}
+		for entry := range written.Updates() {
+			if entry != nil { // nil: there is none yet
+				break
+			}
+		}
+		if err := written.Stop(); err != nil {
+			return err
+		}
+		parts, err := js.ObjectStore(ctx, store.SnapshotParts)
+		if err != nil {
+			return err
+		}
+		status, err := parts.Status(ctx)
+		if err == nil {
+			s.Bytes = status.Size()
+		}
+		return err
 	})
 }
 
