@@ -85,6 +85,12 @@ EVENTS ?= 1000000
 figures: ## how long audit, whatif, export and backup take for EVENTS=1000000 events, and `at` for an instance with 10,000
 	SIGNALBOX_EVENTS=$(EVENTS) go test -run='^$$' -bench='History|At$$' -benchtime=1x -timeout=1h ./services/signalbox/cli
 
+.PHONY: million
+KEPT ?= 1000000
+million: ## starts, memory, lists and takeover of an orchestrator with KEPT=1000000 instances in its log, figures in bin/million.json
+	go build $(LDFLAGS) -buildvcs=true -o bin/ ./services/signalbox/bench/signalbox-bench
+	bin/signalbox-bench --scenario kept --kept $(KEPT) --repeats 1 --sync 2m --out bin/million.json
+
 .PHONY: tools
 tools: ## build into bin/ the programs that measure: signalbox-bench, and signalbox-eval with the signalbox that it runs
 	go build $(LDFLAGS) -o bin/ ./services/signalbox ./services/signalbox/bench/signalbox-bench ./services/signalbox/eval/signalbox-eval
@@ -171,6 +177,11 @@ vulnerable: ## look for known vulnerabilities in what the programs call, if the 
 .PHONY: images
 images: ## build the container images; no registry is needed (VERSION=dev)
 	scripts/images
+
+.PHONY: chart
+chart: ## have Helm check and render the chart with each file of values, and hold the objects to the API of Kubernetes (Helm takes minutes to build)
+	cd scripts/chart && GOWORK=off go build $(LDFLAGS) -o ../../bin/chart/ . helm.sh/helm/v4/cmd/helm
+	PATH="$(CURDIR)/bin/chart:$$PATH" go test -count=1 -v -run=HelmTakesTheChart ./deploy
 
 .PHONY: containers-up
 containers-up: ## start all services as containers, with a forge of their own unless .env names another

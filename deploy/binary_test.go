@@ -1,6 +1,7 @@
 package deploy_test
 
 import (
+	"fmt"
 	"maps"
 	"os/exec"
 	"path/filepath"
@@ -20,13 +21,24 @@ func TestEachBinaryKnowsWhatItIsTold(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			help := help(t, filepath.Join(bin, name))
+			inImage, command := inImage, []string{name}
+			if s.Command[0] == "signalbox" { // a command of the program, which reads no variable of services
+				inImage, command = nil, s.Command[:2]
+			}
+			help := help(t, filepath.Join(bin, command[0]), command[1:]...)
 			for _, variable := range slices.Concat(inImage, slices.Sorted(maps.Keys(s.Environment))) {
 				if strings.HasPrefix(variable, "SIGNALBOX_") && !knows(help, "$"+variable) { // others are read by Go and git
 					t.Errorf("it has no variable %s", variable)
 				}
 			}
-			for _, arg := range append(s.Command, "--healthcheck") {
+			check := []string{"--healthcheck"} // that of the image, unless it has its own
+			if own, ok := s.Healthcheck["test"].([]any); ok {
+				check = nil
+				for _, arg := range own {
+					check = append(check, fmt.Sprint(arg))
+				}
+			}
+			for _, arg := range append(s.Command, check...) {
 				if flag, _, _ := strings.Cut(arg, "="); strings.HasPrefix(flag, "--") && !knows(help, flag) {
 					t.Errorf("it has no flag %s", flag)
 				}
@@ -35,12 +47,19 @@ func TestEachBinaryKnowsWhatItIsTold(t *testing.T) {
 	}
 }
 
-// help returns the --help of a binary.
-func help(t *testing.T, binary string) string {
+// help returns the --help of a binary, or of a command of signalbox with the flags that all commands have.
+func help(t *testing.T, binary string, command ...string) string {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), binary, "--help").CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), binary, append(command, "--help")...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("--help: %v\n%s", err, out)
+	}
+	if len(command) > 0 {
+		common, err := exec.CommandContext(t.Context(), binary, "help", "flags").CombinedOutput()
+		if err != nil {
+			t.Fatalf("help flags: %v\n%s", err, common)
+		}
+		out = append(out, common...)
 	}
 	return string(out)
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/signalbox/signalbox/pkg/agent/roles"
+	"github.com/signalbox/signalbox/pkg/engine/subject"
+	"github.com/signalbox/signalbox/pkg/service/access"
 	"github.com/signalbox/signalbox/pkg/testkit/programtest"
 )
 
@@ -146,7 +148,7 @@ func merged(below, over object) object {
 func valueFiles(t *testing.T) (names []string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(root, chart, "ci", "*-values.yaml"))
-	if err != nil || len(files) < 3 {
+	if err != nil || len(files) < 4 {
 		t.Fatalf("files of values %v: %v", files, err)
 	}
 	for _, f := range files {
@@ -155,11 +157,13 @@ func valueFiles(t *testing.T) (names []string) {
 	return names
 }
 
-// TestHelmTakesTheChart has Helm check the chart with each file of values, and render as many objects as the tests see.
+// TestHelmTakesTheChart has Helm check the chart with each file of values and render as many objects as the tests see, and
+// has scripts/chart hold them to the API of Kubernetes.
 func TestHelmTakesTheChart(t *testing.T) {
 	helm, err := exec.LookPath("helm")
-	if err != nil {
-		t.Skip("helm is not here (go install helm.sh/helm/v4/cmd/helm@v4.3.1): it does not check the chart")
+	strict, missing := exec.LookPath("chart")
+	if err != nil || missing != nil {
+		t.Skip("helm or the program of scripts/chart is not here: make chart builds both, and runs this")
 	}
 	for _, file := range valueFiles(t) {
 		values := []string{filepath.Join(root, chart), "--values", filepath.Join(root, file)}
@@ -170,10 +174,39 @@ func TestHelmTakesTheChart(t *testing.T) {
 		if err != nil {
 			t.Fatalf("helm template: %v", err)
 		}
-		if n, want := strings.Count(string(out), "\nkind: "), len(rendered(t, file)); n != want {
-			t.Errorf("%s: helm renders %d objects, and the tests see %d", file, n, want)
+		api := exec.CommandContext(t.Context(), strict)
+		api.Stdin = bytes.NewReader(out)
+		counts, err := api.CombinedOutput()
+		if err != nil {
+			t.Errorf("%s: the API refuses an object: %s", file, counts)
 		}
-		t.Logf("%s: %d objects", file, len(rendered(t, file)))
+		if got, want := strings.TrimSpace(string(counts)), countedOf(rendered(t, file)); got != want {
+			t.Errorf("%s: Helm renders %s, and the tests see %s", file, got, want)
+		}
+		t.Logf("%s: %s", file, bytes.TrimSpace(counts))
+	}
+}
+
+// countedOf returns how many objects of each kind there are, as scripts/chart prints it.
+func countedOf(all []object) string {
+	counts := map[string]int{}
+	for _, o := range all {
+		counts[o["kind"].(string)]++
+	}
+	var each []string
+	for _, kind := range slices.Sorted(maps.Keys(counts)) {
+		each = append(each, fmt.Sprintf("%s %d", kind, counts[kind]))
+	}
+	return strings.Join(each, ", ")
+}
+
+func TestThePageHasTheNumberOfObjectsForEachFileOfValues(t *testing.T) {
+	page := read(t, "docs/containers.md")
+	for _, file := range valueFiles(t) {
+		row := fmt.Sprintf("| `%s` | %s |", filepath.Base(file), countedOf(rendered(t, file)))
+		if t.Log(row); !strings.Contains(page, row) {
+			t.Errorf("docs/containers.md does not have the row %s", row)
+		}
 	}
 }
 
@@ -193,14 +226,17 @@ func TestTheChartNamesOnlyWhatTheProgramHas(t *testing.T) {
 					if !slices.ContainsFunc(roles.All(), func(r roles.Role) bool { return r.Name == name }) {
 						t.Errorf("%s is scaled, and is no role", name)
 					}
-					if consumer := at(o, "spec", "triggers", 0, "metadata", "consumer"); consumer != nil && consumer != name {
-						t.Errorf("%s is scaled by the queue of %s", name, consumer)
+					of := at(o, "spec", "triggers", 0, "metadata")
+					if consumer := at(of, "consumer"); consumer != nil && (consumer != name || at(of, "stream") != subject.EventStream || at(of, "account") != access.System) {
+						t.Errorf("%s is scaled by %v", name, of)
 					}
 				case "Service":
 					if at(o, "spec", "ports", 0, "targetPort") != "pages" || at(o, "spec", "selector", "app.kubernetes.io/component") != "console" {
 						t.Errorf("the service leads to %v", o["spec"])
 					}
-				case "PodDisruptionBudget", "NetworkPolicy":
+				case "CronJob":
+					checkBackup(t, bin, string(made), o)
+				case "PodDisruptionBudget", "NetworkPolicy", "PersistentVolumeClaim":
 				default:
 					t.Errorf("the chart has a %v", o["kind"])
 				}
@@ -295,8 +331,36 @@ func checkDeployment(t *testing.T, bin, keys string, o object) {
 	}
 }
 
+// checkBackup holds the job of the backup to the program, the image and the keys.
+func checkBackup(t *testing.T, bin, keys string, o object) {
+	t.Helper()
+	pod := at(o, "spec", "jobTemplate", "spec", "template", "spec")
+	container := at(pod, "containers", 0)
+	var command, names []string
+	for _, word := range at(container, "command").([]any) {
+		command = append(command, fmt.Sprint(word))
+	}
+	help := help(t, filepath.Join(bin, command[0]), command[1])
+	for _, v := range at(container, "env").([]any) {
+		names = append(names, "$"+at(v, "name").(string))
+	}
+	for _, name := range append(names, command[2:]...) {
+		if strings.TrimLeft(name, "-$") != name && !knows(help, name) {
+			t.Errorf("signalbox %s has no %s", command[1], name)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(keys, at(pod, "volumes", 0, "secret", "items", 0, "key").(string))); err != nil {
+		t.Errorf("signalbox auth init makes no such key: %v", err)
+	}
+	if at(o, "spec", "concurrencyPolicy") != "Forbid" || at(pod, "securityContext", "runAsNonRoot") != true || at(pod, "automountServiceAccountToken") != false ||
+		at(container, "securityContext", "allowPrivilegeEscalation") != false || at(container, "securityContext", "capabilities", "drop", 0) != "ALL" ||
+		at(container, "securityContext", "readOnlyRootFilesystem") != true || at(container, "resources", "limits", "memory") == nil {
+		t.Errorf("the backup may do more than it needs: %v, %v", at(pod, "securityContext"), at(container, "securityContext"))
+	}
+}
+
 func TestPodsReachNATSAndAgentsNothingElse(t *testing.T) {
-	for file, want := range map[string]int{"small": 0, "prometheus": 3, "all": 5} {
+	for file, want := range map[string]int{"small": 0, "default": 3, "prometheus": 3, "all": 5} {
 		policies := 0
 		for _, o := range rendered(t, chart+"/ci/"+file+"-values.yaml") {
 			if o["kind"] != "NetworkPolicy" {

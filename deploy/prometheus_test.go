@@ -74,7 +74,7 @@ func TestEachServiceIsScraped(t *testing.T) {
 	}
 	scraped := c.Scrapes[0].DNS[0]
 	for name, s := range load(t).Services {
-		if s.Build == nil {
+		if s.Build == nil || s.Command[0] == "signalbox" { // a command, which serves nothing
 			continue
 		}
 		if _, port, err := net.SplitHostPort(s.Environment["SIGNALBOX_HTTP"]); err != nil || port != strconv.Itoa(scraped.Port) {

@@ -1,12 +1,10 @@
 package deploy_test
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -37,7 +35,14 @@ func TestUnitsSetWhatTheirServicesKnow(t *testing.T) {
 	bin := programtest.Services(t)
 	for unit, text := range units(t) {
 		names, ok := instances[unit]
-		if !ok && unit != "signalbox-backup.service" {
+		if start := regexp.MustCompile(`\nExecStart=/usr/local/bin/signalbox (\w+) (.*)\n`).FindStringSubmatch(text); !ok && start != nil {
+			command := help(t, filepath.Join(bin, "signalbox"), start[1])
+			for _, name := range regexp.MustCompile(`--[a-z-]+|SIGNALBOX_[A-Z_]+`).FindAllString(start[2]+environment(text), -1) {
+				if !knows(command, name) {
+					t.Errorf("%s: signalbox %s has no %s", unit, start[1], name)
+				}
+			}
+		} else if !ok {
 			t.Errorf("no service is tried with %s", unit)
 		}
 		for _, name := range names {
@@ -101,52 +106,5 @@ func TestSystemdTakesTheUnits(t *testing.T) {
 				t.Errorf("%s", line)
 			}
 		}
-	}
-}
-
-func TestABackupKeepsTheNewestDaysAndNothingIsRemovedWhenItFails(t *testing.T) {
-	dir := t.TempDir()
-	kept := filepath.Join(dir, "kept")
-	days := []string{"2026-01-01", "2026-01-02", "2026-01-03", "other"}
-	for _, day := range days {
-		if err := os.MkdirAll(filepath.Join(kept, day), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	program := filepath.Join(dir, "signalbox")
-	run := func(verifies bool) error {
-		script := "#!/bin/sh\n[ \"$2\" != --verify ] || exit " + map[bool]string{true: "0", false: "1"}[verifies] + "\nmkdir -p \"$2\"\n"
-		if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		cmd := exec.CommandContext(t.Context(), filepath.Join(root, "scripts/signalbox-backup"))
-		cmd.Env = append(os.Environ(), "DIR="+kept, "KEEP=2", "SIGNALBOX="+program)
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			return fmt.Errorf("%w: %s", err, out)
-		}
-		return nil
-	}
-	there := func() (names []string) {
-		entries, err := os.ReadDir(kept)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, e := range entries {
-			names = append(names, e.Name())
-		}
-		return names
-	}
-	if err := run(false); err == nil {
-		t.Error("a backup that is not whole counts")
-	}
-	if got := there(); len(got) != 5 {
-		t.Errorf("after a fault there are %v", got)
-	}
-	if err := run(true); err != nil {
-		t.Fatal(err)
-	}
-	if got := there(); len(got) != 3 || slices.Contains(got, "2026-01-02") || !slices.Contains(got, "2026-01-03") || !slices.Contains(got, "other") {
-		t.Errorf("it keeps %v", got)
 	}
 }

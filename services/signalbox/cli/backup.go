@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/signalbox/signalbox/pkg/engine/eventstore"
 	"github.com/signalbox/signalbox/pkg/engine/eventstore/backup"
@@ -20,13 +21,15 @@ type backupCommand struct {
 	Stream string `name:"stream" env:"-" placeholder:"NAME" help:"Back up this mirror of the log instead."`
 	Seal   string `name:"seal" env:"-" type:"existingfile" placeholder:"FILE" help:"Keep this seal of the log in the backup. The log has to fit it."`
 	Verify bool   `name:"verify" env:"-" help:"Only check the backup that is there, without any server."`
+	dailyFlags
 }
 
 // Help returns the details.
 func (backupCommand) Help() string {
 	return `The log, the lifecycles, the bundles and the gateway's cursors are written to DIR. If DIR holds a backup of the same log
 already, what came since is added to it. Every commit is held against its instance's chain, and all that was there before
-is checked first; a damaged log is refused, and the backup stays as it was. The system may go on meanwhile.`
+is checked first; a damaged log is refused, and the backup stays as it was. The system may go on meanwhile.
+With --keep, DIR has a backup of each day. Days are removed only after today's is whole.`
 }
 
 // Run writes a backup, or checks one.
@@ -41,6 +44,23 @@ func (c backupCommand) Run(ctx context.Context, env *term.Env) error {
 		}
 		return view.Kept(env, c.Dir, m, "whole")
 	}
+	if err := c.dailyFlags.check(); err != nil {
+		return err
+	}
+	switch {
+	case c.Fresh != 0:
+		return c.fresh(env)
+	case c.Keep != 0:
+		return c.daily(ctx, env)
+	}
+	if err := c.take(ctx, env); err != nil || !c.Rehearse {
+		return err
+	}
+	return rehearse(ctx, env, c.Dir, filepath.Dir(c.Dir))
+}
+
+// take adds what is new to the backup.
+func (c backupCommand) take(ctx context.Context, env *term.Env) error {
 	return c.openLog(ctx, env, func(ctx context.Context, at logSource) error {
 		log, err := store.OpenAuditReader(ctx, at.js, c.Stream, store.Config{Watermark: at.watermark})
 		if err != nil {

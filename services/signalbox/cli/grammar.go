@@ -157,7 +157,7 @@ func examples() map[string][]string {
 		"prompt show": {"prompt show developer.implementing", "prompt show tester.creating_tests --instance acme/widgets/42 --repo .",
 			"prompt show developer.implementing --source"},
 		"config check":       {"config check .signalbox/config.yaml", "config check .signalbox/config.yaml --workflow issue --repo-workflow story"},
-		"backup":             {"backup ./backup", "backup ./backup --data .signalbox"},
+		"backup":             {"backup ./backup", "backup ./backup --data .signalbox", "backup ./backups --keep 14 --every 1h --rehearse"},
 		"restore":            {"restore ./backup", "restore ./backup --data .signalbox"},
 		"erase":              {"erase ./backup ./erased --person octocat --seal-key seal.key", "erase ./backup ./erased --instance acme/widgets/42 --seal-key seal.key"},
 		"definition ls":      {"definition ls", "definition ls --workflow-dir ./lifecycles", "definition ls --running"},
