@@ -20,6 +20,7 @@ type cluster struct {
 	Services map[string]struct {
 		Image       string                       `yaml:"image"`
 		Command     []string                     `yaml:"command"`
+		WorkingDir  string                       `yaml:"working_dir"`
 		Restart     string                       `yaml:"restart"`
 		Healthcheck map[string]any               `yaml:"healthcheck"`
 		Environment map[string]string            `yaml:"environment"`
@@ -68,6 +69,9 @@ func TestEachServiceReachesAllServersOfTheClusterByTLS(t *testing.T) {
 	}
 	for _, server := range servers {
 		o := over.Services[server]
+		if !slices.Contains(o.Command, o.WorkingDir+"/cluster.conf") {
+			t.Errorf("%s runs %v in %s, where the files of TLS are not found", server, o.Command, o.WorkingDir)
+		}
 		if o.Image != base.Services["nats"].Image || o.Environment["NAME"] != server || !slices.Contains(o.Volumes, server+":/data") {
 			t.Errorf("%s runs %s as %s, with %v", server, o.Image, o.Environment["NAME"], o.Volumes)
 		}
