@@ -188,12 +188,17 @@ containers-up: ## start all services as containers, with a forge of their own un
 	scripts/containers-up
 
 .PHONY: containers
-containers: ## try the set of containers: ISSUES=3 issues under kills and restarts, then a backup restored (QUICK=1: one kill)
+containers: ## try the set of containers: ISSUES=3 issues under kills, cuts and restarts, then a backup restored (QUICK=1: one kill; CLUSTER=1: on three NATS servers)
 	scripts/containers
 
 .PHONY: faults
 faults: ## break the set of containers in each way of docs/faults.md, see what names it within a minute, and write the table there
 	SIGNALBOX_FAULTS=../docs/faults.md go test -count=1 -timeout=1h -v -run=EachFaultIsNamed ./deploy
+
+.PHONY: upgrade
+upgrade: ## replace the services of earlier commits by these, forward and back, under work, and write the table of docs/upgrade.md
+	WAY=forward scripts/upgrade 1a9db9b
+	scripts/upgrade 773753af
 
 .PHONY: release
 release: ## make the files of a release below dist/ (PLATFORMS="linux/amd64 …"), and print the tag to push
