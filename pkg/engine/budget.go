@@ -3,10 +3,8 @@ package engine
 import (
 	"context"
 	"errors"
-	"strconv"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/engine/eventstore"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/engine/projection"
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
@@ -39,15 +37,6 @@ func (e *Engine) hold(ctx context.Context, w *workflowLock, def *workflow.Defini
 	return e.park(ctx, w, def, s, at, instance.Hold{Work: in.Work, For: instance.ForBudget, Until: until, Reason: why})
 }
 
-// Over returns why a role that works on an instance may spend nothing more on it now, or
-// "". A question to another role is answered all the same.
-func (e *Engine) Over(in instance.Instance, role string) (why string) {
-	if _, inquired := in.Inquiry(); inquired {
-		return ""
-	}
-	return e.Budget.Over(e.Now(), in, role)
-}
-
 // raise returns a raise of the day that names its budgets.
 func (e *Engine) raise(in instance.Instance, cmd instance.Command, a instance.RaiseDay) (instance.Action, error) {
 	a, err := e.Budget.Raise(cmd.At, in, a)
@@ -63,23 +52,6 @@ func (e *Engine) funded(in instance.Instance) bool {
 	until, _ := e.Budget.Rests(now, in, in.Owner)
 	return !until.After(now)
 }
-
-// park parks work in place of its claim. Its error, if it did, is errHeld. From then on
-// the log has the work, and no queue.
-func (e *Engine) park(ctx context.Context, w *workflowLock, def *workflow.Definition, s *projection.State, at time.Time, hold instance.Hold) error {
-	id := "hold-" + string(hold.For) + "-" + strconv.FormatUint(hold.Work, 10)
-	if !hold.Until.IsZero() {
-		id += "-" + strconv.FormatInt(hold.Until.Unix(), 10)
-	}
-	_, err := e.commit(ctx, w, def, s, instance.Command{ID: id, Instance: s.Instance.ID, Actor: "orchestrator", At: at, Do: hold})
-	if err == nil || errors.Is(err, eventstore.ErrDuplicate) { // the id is not the claim's
-		return errHeld
-	}
-	return err
-}
-
-// errHeld means that work was parked in place of its claim.
-var errHeld = errors.New("the work is parked")
 
 // noBudget bounds nothing.
 type noBudget struct{}

@@ -46,6 +46,30 @@ func (e *Engine) claim(ctx context.Context, cmd instance.Command, claim instance
 	return Outcome{}, contended(workflow)
 }
 
+// priorClaim replies to a claim that was carried out before with the work that it was
+// given then; ok is false if it was not.
+func (e *Engine) priorClaim(ctx context.Context, cmd instance.Command) (out Outcome, ok bool, err error) {
+	id, ok, err := e.states.Given(ctx, cmd.ID)
+	if !ok || err != nil {
+		return Outcome{}, false, err
+	}
+	cmd.Instance = id
+	return e.replay(ctx, cmd)
+}
+
+// claimAgain replies to a claim whose id has made a commit that the tail may not have
+// brought yet. It refuses the claim if that commit is no claim.
+func (e *Engine) claimAgain(ctx context.Context, cmd instance.Command) (Outcome, error) {
+	if err := e.states.CatchUp(ctx); err != nil {
+		return Outcome{}, err
+	}
+	out, ok, err := e.priorClaim(ctx, cmd)
+	if !ok && err == nil {
+		err = idConflict(cmd)
+	}
+	return out, err
+}
+
 // choosing is a claim of the most urgent work, over all its attempts.
 type choosing struct {
 	cmd      instance.Command

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strconv"
+	"time"
 
 	"github.com/signalbox/signalbox/pkg/engine/dispatch"
 	"github.com/signalbox/signalbox/pkg/engine/eventstore"
@@ -65,6 +67,23 @@ func (e *Engine) commit(ctx context.Context, w *workflowLock, def *workflow.Defi
 	}
 	return Outcome{Seq: next.Instance.Seq, Events: decided.Events, Instance: next.Instance}, nil
 }
+
+// park parks work in place of its claim. Its error, if it did, is errHeld. From then on
+// the log has the work, and no queue.
+func (e *Engine) park(ctx context.Context, w *workflowLock, def *workflow.Definition, s *projection.State, at time.Time, hold instance.Hold) error {
+	id := "hold-" + string(hold.For) + "-" + strconv.FormatUint(hold.Work, 10)
+	if !hold.Until.IsZero() {
+		id += "-" + strconv.FormatInt(hold.Until.Unix(), 10)
+	}
+	_, err := e.commit(ctx, w, def, s, instance.Command{ID: id, Instance: s.Instance.ID, Actor: "orchestrator", At: at, Do: hold})
+	if err == nil || errors.Is(err, eventstore.ErrDuplicate) { // the id is not the claim's
+		return errHeld
+	}
+	return err
+}
+
+// errHeld means that work was parked in place of its claim.
+var errHeld = errors.New("the work is parked")
 
 // decide decides a command. Work that it makes for the owner of a state is claimed by an
 // agent that waits for it, if there is one. The caller has to reply to that waiter. Work of

@@ -12,6 +12,7 @@ package engine
 
 import (
 	"context"
+	"regexp"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/engine/dispatch"
@@ -74,12 +75,10 @@ type Engine struct {
 
 // states is what command handling uses of the Projection.
 type states interface {
-	Live(id string) (*projection.State, bool)
 	Start(ctx context.Context, id string, opens bool) (*projection.State, error)
 	Known(id string) (instance.Instance, bool)
 	Fresh(ctx context.Context, s *projection.State) (bool, error)
 	Load(ctx context.Context, id string) (*projection.State, error)
-	Reload(ctx context.Context, id string) (*projection.State, []eventstore.Commit, error)
 	Append(ctx context.Context, s *projection.State, stored eventstore.Commit, decided instance.Commit) (*projection.State, error)
 	CatchUp(ctx context.Context) error
 	Given(ctx context.Context, command string) (id string, ok bool, err error)
@@ -140,3 +139,31 @@ func (e *Engine) Dismiss() { e.dispatcher.Dismiss() }
 
 // Idle returns how many agents of each role wait for work.
 func (e *Engine) Idle() map[string]int { return e.dispatcher.Idle() }
+
+// Over returns why a role that works on an instance may spend nothing more on it now, or
+// "". A question to another role is answered all the same.
+func (e *Engine) Over(in instance.Instance, role string) (why string) {
+	if _, inquired := in.Inquiry(); inquired {
+		return ""
+	}
+	return e.Budget.Over(e.Now(), in, role)
+}
+
+type traceKey struct{}
+
+// traceparent is the header of W3C Trace Context, level 1, version 00.
+var traceparent = regexp.MustCompile(`^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
+
+// WithTrace has the commits made under ctx carry the W3C traceparent. An invalid
+// one is dropped: a sender's tracing is no reason to refuse its command.
+func WithTrace(ctx context.Context, parent string) context.Context {
+	if !traceparent.MatchString(parent) {
+		return ctx
+	}
+	return context.WithValue(ctx, traceKey{}, parent)
+}
+
+func trace(ctx context.Context) string {
+	parent, _ := ctx.Value(traceKey{}).(string)
+	return parent
+}

@@ -13,8 +13,8 @@ type Rest struct {
 	Reason string    `json:"reason"`
 }
 
-// After returns the rest after more events.
-func (r Rest) After(events []Event) Rest {
+// With returns the rest after more events.
+func (r Rest) With(events []Event) Rest {
 	for _, e := range events {
 		switch e := e.(type) {
 		case Released:

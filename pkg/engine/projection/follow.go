@@ -83,7 +83,7 @@ func (p *Projection) apply(ctx context.Context, c eventstore.Commit) error {
 	}
 	at := p.states.at(c.Instance)
 	if at.seq == 0 && c.Prev > 0 && p.missing.any() { // it closed before the snapshot
-		if _, _, err := p.Reload(ctx, c.Instance); err != nil {
+		if _, err := p.reload(ctx, c.Instance); err != nil {
 			return err
 		}
 		at = p.states.at(c.Instance)
@@ -103,7 +103,7 @@ func (p *Projection) apply(ctx context.Context, c eventstore.Commit) error {
 			return err
 		}
 		if slices.ContainsFunc(commit.Events, reopens) { // its summary has not what comes back
-			if _, _, err := p.Reload(ctx, c.Instance); err != nil {
+			if _, err := p.reload(ctx, c.Instance); err != nil {
 				return err
 			}
 			definition, events = at.definition, commit.Events

@@ -88,7 +88,7 @@ func (p *Projection) Live(id string) (s *State, ok bool) { return p.states.share
 // Known returns the state of an instance, which may be behind the log and is a summary
 // if the instance is closed. ok is false if there is none.
 func (p *Projection) Known(id string) (in instance.Instance, ok bool) {
-	in = p.states.latest(id)
+	in = p.states.stateOf(id).Instance
 	return in, in.Exists()
 }
 
@@ -126,8 +126,7 @@ func (p *Projection) Fresh(ctx context.Context, s *State) (bool, error) {
 func (p *Projection) Load(ctx context.Context, id string) (*State, error) {
 	s, ok := p.states.share(id)
 	if !ok {
-		s, _, err := p.Reload(ctx, id)
-		return s, err
+		return p.reload(ctx, id)
 	}
 	commits, err := p.store.Since(ctx, id, s.Instance.Seq)
 	if err != nil {
@@ -136,14 +135,13 @@ func (p *Projection) Load(ctx context.Context, id string) (*State, error) {
 	return p.fold(ctx, s, commits)
 }
 
-// Reload reads all commits of an instance and returns them with its state.
-func (p *Projection) Reload(ctx context.Context, id string) (*State, []eventstore.Commit, error) {
+// reload reads all commits of an instance and returns its state.
+func (p *Projection) reload(ctx context.Context, id string) (*State, error) {
 	commits, err := p.store.Load(ctx, id)
 	if err != nil && !errors.Is(err, eventstore.ErrUnknown) {
-		return nil, nil, err
+		return nil, err
 	}
-	s, err := p.fold(ctx, Empty(id), commits)
-	return s, commits, err
+	return p.fold(ctx, Empty(id), commits)
 }
 
 // fold returns the state after the commits that follow s, and puts it.

@@ -83,12 +83,6 @@ func (t *states) share(id string) (*State, bool) {
 	return s, ok
 }
 
-// latest returns the state of an instance, or its summary. Without either it returns
-// an instance that does not exist.
-func (t *states) latest(id string) instance.Instance {
-	return t.stateOf(id).Instance
-}
-
 // stateOf returns the state that advance goes on from: of a closed instance only what
 // its summary has.
 func (t *states) stateOf(id string) *State {

@@ -32,7 +32,7 @@ func PastOf(in instance.Instance, commits []instance.Commit) Past {
 		asked[q.Number] = q.To != ""
 	}
 	for _, c := range commits {
-		p.Rest = p.Rest.After(c.Events)
+		p.Rest = p.Rest.With(c.Events)
 		for _, e := range c.Events {
 			switch e := e.(type) {
 			case instance.Moved:

@@ -123,7 +123,7 @@ func waitsFor(r standing.Reason, now time.Time) (all []string) {
 // restOf returns the rest after more commits.
 func restOf(before instance.Rest, commits []*pb.Record) instance.Rest {
 	for _, c := range commits {
-		before = before.After(wire.Recorded(c).Events)
+		before = before.With(wire.Recorded(c).Events)
 	}
 	return before
 }
