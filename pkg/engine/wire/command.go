@@ -2,7 +2,6 @@ package wire
 
 import (
 	"cmp"
-	"errors"
 	"math"
 	"time"
 
@@ -11,9 +10,6 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 )
-
-// ErrMismatch means that a command came on another command's subject.
-var ErrMismatch = errors.New("the command does not belong on this subject")
 
 // Action decodes what a command asks for, and the name it is sent under. role
 // is the sender's, as its subject tells it; empty for people and the gateway.

@@ -97,3 +97,27 @@ func ParseParty(s string) (Party, error) {
 	p = Party{Kind(kind), name}
 	return p, p.Check()
 }
+
+// Operator begins the actor of a person with rights of this system, GitHub ends that of one who signed in to a
+// console by GitHub. No key has a name with the end.
+const (
+	Operator = "operator:"
+	GitHub   = "@github"
+)
+
+// PersonOf returns the person without a key in whose name a console asks: the actor, as the log has it, with the rights of a
+// kind of person. The error is ErrParty for any other actor: an agent, the orchestrator, a login of the forge, or a person with
+// a key, as whom the console asks by their account.
+func PersonOf(actor, right string) (Party, error) {
+	p := Party{Kind: Kind(right)}
+	name, ok := strings.CutPrefix(actor, Operator)
+	login, hub := strings.CutSuffix(name, GitHub)
+	if !ok || !hub || subject.CheckName(login) != nil {
+		return Party{}, fmt.Errorf("%w: a console asks for %sLOGIN%s, not for %.100q", ErrParty, Operator, GitHub, actor)
+	}
+	if !p.Person() {
+		return Party{}, fmt.Errorf("%w: a person may view, act or admin, not %.20q", ErrParty, right)
+	}
+	p.Name = name
+	return p, nil
+}

@@ -181,3 +181,16 @@ func deliveries() []Import {
 		api("STREAM.INFO." + subject.DeliveryStream)},
 		consumerOf(subject.DeliveryStream, subject.DeliveryReader)...)
 }
+
+// mayForPeople reports whether some person may give a command.
+func mayForPeople(command string) bool {
+	return slices.ContainsFunc([]Kind{View, Act, Admin}, func(k Kind) bool { return Party{Kind: k}.May(command) })
+}
+
+// signIn is where a person asks the console for a link that signs in as them. The account of the person is in the
+// subject that it arrives on.
+func (p Party) signIn() Import {
+	i := p.request(subject.SignIn)
+	i.From = string(Console)
+	return i
+}

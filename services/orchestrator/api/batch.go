@@ -16,11 +16,11 @@ import (
 //
 //	permit.go    requester   the party that sent it may send commands of its role
 //	request.go   decode      its message
-//	command.go   command     its name is one that agents send; a claim that waits goes to wait.go
-//	workers.go   run         on a worker
+//	request.go   command     its name is one that agents send; a claim that waits goes to wait
+//	request.go   run         on a worker
 //	permit.go    authorize   its actor
-//	command.go   execute     the engine decides
-//	reply.go     reply       the only place that replies
+//	request.go   execute     the engine decides
+//	request.go   reply       the only place that replies
 //	batch.go     add         replies of the same moment, as one message
 
 // batch handles the commands of a Batch concurrently, each as if it had been sent alone. Each is replied

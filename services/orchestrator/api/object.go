@@ -64,21 +64,17 @@ func (s *Server) objectEndpoints() []endpoint {
 	get := func(no *pb.Refusal) proto.Message { return &pb.GetObjectReply{Refusal: no} }
 	put := func(no *pb.Refusal) proto.Message { return &pb.PutObjectReply{Refusal: no} }
 	return []endpoint{
-		s.objectEndpoint(subject.GetObject, must(subject.API(subject.GetObject)), s.getObject, get),
-		s.objectEndpoint("agent-"+subject.GetObject, must(subject.AnyAgent(subject.GetObject)), s.getObject, get),
-		s.objectEndpoint("agent-"+subject.PutObject, must(subject.AnyAgent(subject.PutObject)), s.putObject, put),
+		s.endpointOn(s.objects, subject.GetObject, must(subject.API(subject.GetObject)), s.getObject, get),
+		s.endpointOn(s.objects, "agent-"+subject.GetObject, must(subject.AnyAgent(subject.GetObject)), s.getObject, get),
+		s.endpointOn(s.objects, "agent-"+subject.PutObject, must(subject.AnyAgent(subject.PutObject)), s.putObject, put),
 	}
-}
-
-func (s *Server) objectEndpoint(name, subj string, answer answerer, refused func(*pb.Refusal) proto.Message) endpoint {
-	return s.endpointOn(s.objects, name, subj, answer, refused)
 }
 
 // endpointOn returns an endpoint whose requests the workers handle.
 func (s *Server) endpointOn(workers *workerPool, name, subj string, answer answerer, refused func(*pb.Refusal) proto.Message) endpoint {
 	return endpoint{name, subj, func(m micro.Request) {
 		r, no := s.newRequest(m, name, refused)
-		s.runOn(workers, r, func(ctx context.Context) (proto.Message, *pb.Refusal) {
+		s.run(workers, r, func(ctx context.Context) (proto.Message, *pb.Refusal) {
 			if no != nil {
 				return nil, no
 			}

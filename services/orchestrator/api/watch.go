@@ -74,7 +74,7 @@ func (s *Server) watchEndpoint() endpoint {
 			s.reply(r, time.Now(), nil, no)
 			return
 		}
-		s.runOn(s.watchers, r, func(ctx context.Context) (proto.Message, *pb.Refusal) {
+		s.run(s.watchers, r, func(ctx context.Context) (proto.Message, *pb.Refusal) {
 			defer s.watches.end(r.party)
 			return s.watch(ctx, r)
 		})
