@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/forge"
 )
 
@@ -68,9 +70,7 @@ func Rival(ctx context.Context, from RivalReader, g Gate, job agent.Job, repo fo
 		}
 		same := pr.HeadSHA == job.Head
 		if !same && job.Head != "" && job.Head != job.Base {
-			same, err = g.Workspace.Shares(ctx, workspace.Meeting{Repo: repo.Name, Bundles: BundleObjects(job), Base: job.Base, Head: job.Head,
-				From: g.Remote(ctx, repo), Branch: pr.HeadRef})
-			if err != nil {
+			if same, err = g.Shares(ctx, job, repo, pr.HeadRef); err != nil {
 				return "", err
 			}
 		}
@@ -80,6 +80,21 @@ func Rival(ctx context.Context, from RivalReader, g Gate, job agent.Job, repo fo
 		}
 	}
 	return "", nil
+}
+
+// Alone escalates to people if the job has a Rival.
+func Alone(ctx context.Context, from RivalReader, g Gate, job agent.Job, repo forge.Repository) error {
+	rival, err := Rival(ctx, from, g, job, repo)
+	if err == nil && rival != "" {
+		err = EscalateToPeople("%s", rival)
+	}
+	return err
+}
+
+// Shares reports whether the branch has a commit of the job's work.
+func (g Gate) Shares(ctx context.Context, job agent.Job, repo forge.Repository, branch string) (bool, error) {
+	return g.Workspace.Shares(ctx, workspace.Meeting{Repo: repo.Name, Bundles: BundleObjects(job), Base: job.Base, Head: job.Head,
+		From: g.Remote(ctx, repo), Branch: branch})
 }
 
 // rivalOf begins the text about a rival.
@@ -92,6 +107,32 @@ func ToldToGoOn(job agent.Job) bool {
 	}
 	for _, e := range job.Escalations {
 		if e.Resolved && strings.Contains(e.Reason, rivalOf) {
+			return true
+		}
+	}
+	return false
+}
+
+// claim matches the words by which people say that a pull request closes an issue, in
+// languages in which a forge does not read them, and the number of the issue.
+var claim = lazyregexp.New(`(?i)(?:(?:^|[^\p{L}])(?:implements|solves|` + // English
+	`schlie(?:ß|ss)t|behebt|löst|` + // German
+	`cierra|corrige|resuelve|soluciona|arregla|` + // Spanish
+	`ferme|résout|` + // French, and corrige
+	`fecha|resolve|conserta|` + // Portuguese
+	`chiude|risolve|corregge|` + // Italian
+	`sluit|` + // Dutch
+	`zamyka|naprawia|rozwiązuje|` + // Polish
+	`закрывает|исправляет|решает|закриває|виправляє|` + // Russian, Ukrainian
+	`kapatır|düzeltir)|` + // Turkish
+	`修复|修復|修正|关闭|關閉|解决|解決|クローズ)` + // Chinese, Japanese: without spaces between words
+	`[\s:：]*#([0-9]{1,9})`)
+
+// claims reports whether the text of a pull request says in one of these languages that it
+// closes the issue of a number.
+func claims(text string, issue int) bool {
+	for _, m := range claim.FindAllStringSubmatch(text, -1) {
+		if m[1] == strconv.Itoa(issue) {
 			return true
 		}
 	}

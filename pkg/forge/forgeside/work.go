@@ -52,6 +52,15 @@ func EscalateToPeople(format string, args ...any) error {
 	return &agent.ErrEscalate{Reason: fmt.Sprintf(format, args...), RequiresHuman: true}
 }
 
+// ToPeople escalates an error that is one of those that people have to mend. It returns another
+// error, or none, as it is.
+func ToPeople(err error, theirs ...error) error {
+	if slices.ContainsFunc(theirs, func(e error) bool { return errors.Is(err, e) }) {
+		return EscalateToPeople("%v", err)
+	}
+	return err
+}
+
 // WithData returns the result with names and values, in turn, added to its data.
 func WithData(r instance.Result, data ...string) instance.Result {
 	r.Data = maps.Clone(r.Data)

@@ -55,15 +55,15 @@ func (c *committer) work(ctx context.Context, job agent.Job) (instance.Result, e
 // bring answers with the code that the run starts from. No other role of the pipeline can
 // fetch it.
 func (c *committer) bring(ctx context.Context, job agent.Job, repo forge.Repository) (instance.Result, error) {
-	if err := c.alone(ctx, job, repo); err != nil {
+	if err := forgeside.Alone(ctx, c.forge, c.gate, job, repo); err != nil {
 		return instance.Result{}, err
 	}
 	job.Progress("fetching %s at %s", repo.Name, repo.DefaultBranch)
 	base, bundle, err := c.gate.Workspace.Snapshot(ctx, repo.Name, c.gate.Remote(ctx, repo), repo.DefaultBranch)
-	if errors.Is(err, workspace.ErrSource) {
-		return instance.Result{}, forgeside.EscalateToPeople("%v", err)
+	if err := forgeside.ToPeople(err, workspace.ErrSource); err != nil {
+		return instance.Result{}, err
 	}
 	return instance.Result{
 		Status: instance.Success, ConfidenceScore: 1, Base: base, Bundle: bundle, Summary: fmt.Sprintf("%s is at %s.", repo.DefaultBranch, base),
-	}, err
+	}, nil
 }

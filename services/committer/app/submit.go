@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
@@ -30,24 +29,20 @@ func (c *committer) submit(ctx context.Context, job agent.Job, repo forge.Reposi
 	case job.Head == "" || job.Head == job.Base:
 		return instance.Result{Status: instance.Failure, Summary: "there is nothing to hand in: the work changed nothing"}, nil
 	}
-	if err := c.alone(ctx, job, repo); err != nil {
+	if err := forgeside.Alone(ctx, c.forge, c.gate, job, repo); err != nil {
 		return instance.Result{}, err
 	}
 	branch := pipeline.Branch(job.Issue)
 	job.Progress("pushing %s", branch)
-	err := c.gate.Push(ctx, job, repo, branch)
-	if errors.Is(err, workspace.ErrForeign) || errors.Is(err, workspace.ErrRejected) {
-		return instance.Result{}, forgeside.EscalateToPeople("%v", err)
-	}
-	if err != nil {
+	if err := forgeside.ToPeople(c.gate.Push(ctx, job, repo, branch), workspace.ErrForeign, workspace.ErrRejected); err != nil {
 		return instance.Result{}, err
 	}
-	entries, stat, err := c.gate.Workspace.Log(ctx, workspace.Spec{Repo: repo.Name, Bundles: forgeside.BundleObjects(job), Base: job.Base,
+	entries, _, err := c.gate.Workspace.Log(ctx, workspace.Spec{Repo: repo.Name, Bundles: forgeside.BundleObjects(job), Base: job.Base,
 		Head: job.Head})
 	if err != nil {
 		return instance.Result{}, err
 	}
-	pr, err := c.pullRequest(ctx, job, repo, branch, entries, stat, doc)
+	pr, err := c.propose(ctx, job, repo, branch, doc.Writer.Summary)
 	if err != nil {
 		return instance.Result{}, err
 	}
@@ -66,15 +61,6 @@ func (c *committer) submit(ctx context.Context, job agent.Job, repo forge.Reposi
 	}, err
 }
 
-// alone escalates if another open pull request is for the issue.
-func (c *committer) alone(ctx context.Context, job agent.Job, repo forge.Repository) error {
-	rival, err := forgeside.Rival(ctx, c.forge, c.gate, job, repo)
-	if err == nil && rival != "" {
-		err = forgeside.EscalateToPeople("%s", rival)
-	}
-	return err
-}
-
 // issueClosed reports whether the issue is closed on the forge now. It is not the committer
 // that closes it: the merge of the pull request does, or a person.
 func (c *committer) issueClosed(ctx context.Context, i instance.Issue) (bool, error) {
@@ -88,36 +74,19 @@ func (c *committer) issueClosed(ctx context.Context, i instance.Issue) (bool, er
 	return now.State == "closed", err
 }
 
-// pullRequest finds the run's pull request, or opens it.
-func (c *committer) pullRequest(ctx context.Context, job agent.Job, repo forge.Repository, branch string, entries []workspace.Entry, stat string, doc pipeline.Document) (forge.PullRequest, error) {
-	self, err := c.forge.Self(ctx)
-	if err != nil {
-		return forge.PullRequest{}, err
-	}
-	ours := func(pr forge.PullRequest) bool {
-		return pr.Author.Login == self && strings.Contains(pr.Body, rules.Marker(job.Instance, "pull-request"))
-	}
-	there, err := forge.Propose(ctx, c.forge, forge.Proposal{
-		Repo: repo.Name, Branch: branch,
-		// A closed one of other work does not count.
-		Ours: func(pr forge.PullRequest) bool { return ours(pr) && pr.HeadSHA == job.Head },
-		Describe: func() (forge.NewPullRequest, error) {
-			with := rules.PullRequestContext{Summary: doc.Writer.Summary, Diffstat: stat, Closes: true} // the base is the default branch
-			for _, e := range entries {
-				with.Commits = append(with.Commits, rules.Commit{SHA: e.Commit, Subject: e.Subject})
-			}
-			a := job.Assignment
-			a.Questions = slices.DeleteFunc(slices.Clone(a.Questions), func(q instance.Question) bool { return q.To != "" })
-			title, body := rules.PullRequest(a, with)
-			draft := instance.ProofOf(job.Evidence, job.Base, job.Head).Policy(job.Policy) == instance.UnprovenDraft
-			return forge.NewPullRequest{Title: title, Body: body, Base: repo.DefaultBranch, Draft: draft, Closes: job.Issue.Number}, nil
-		},
+// propose finds the run's pull request, or opens it.
+func (c *committer) propose(ctx context.Context, job agent.Job, repo forge.Repository, branch, summary string) (forge.PullRequest, error) {
+	a := job.Assignment
+	a.Questions = slices.DeleteFunc(slices.Clone(a.Questions), func(q instance.Question) bool { return q.To != "" })
+	pr, own, err := c.gate.Propose(ctx, c.forge, job, forgeside.Proposal{
+		Repo: repo, Branch: branch, Text: rules.PullRequest{Assignment: a, Summary: summary},
+		Draft: instance.ProofOf(job.Evidence, job.Base, job.Head).Policy(job.Policy) == instance.UnprovenDraft,
 	})
-	if errors.Is(err, forge.ErrInvalid) {
+	switch {
+	case errors.Is(err, forge.ErrInvalid):
 		err = forgeside.EscalateToPeople("the forge refuses the pull request: %v", err)
+	case err == nil && !own:
+		err = forgeside.EscalateToPeople("pull request #%d for branch %s is not mine: %s", pr.Number, branch, pr.URL)
 	}
-	if err == nil && !ours(there) {
-		err = forgeside.EscalateToPeople("pull request #%d for branch %s is not mine: %s", there.Number, branch, there.URL)
-	}
-	return there, err
+	return pr, err
 }

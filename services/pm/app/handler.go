@@ -116,12 +116,8 @@ func (h *handler) takeUp(ctx context.Context, job agent.Job) (instance.Result, e
 	if err != nil {
 		return r, forgeside.Classify(err)
 	}
-	rival, err := forgeside.Rival(ctx, h.reader, h.gate, job, repo)
-	if err != nil {
+	if err := forgeside.Alone(ctx, h.reader, h.gate, job, repo); err != nil {
 		return r, forgeside.Classify(err)
-	}
-	if rival != "" {
-		return r, forgeside.EscalateToPeople("%s", rival)
 	}
 	job.Progress("fetching %s at %s", repo.Name, repo.DefaultBranch)
 	r.Base, r.Bundle, err = h.gate.Workspace.Snapshot(ctx, repo.Name, h.gate.Remote(ctx, repo), repo.DefaultBranch)

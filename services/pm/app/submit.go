@@ -37,7 +37,8 @@ func (h *handler) openPullRequest(ctx context.Context, job agent.Job) (instance.
 	if err != nil {
 		return instance.Result{}, err
 	}
-	pr, err := h.propose(ctx, job, repo, branch)
+	pr, _, err := h.gate.Propose(ctx, proposer{h.reader, h.writer}, job, forgeside.Proposal{Repo: repo, Branch: branch, Draft: isDraft(job),
+		Text: rules.PullRequest{Assignment: job.Assignment}})
 	if errors.Is(err, forge.ErrInvalid) || errors.As(err, new(*outbound.Refusal)) {
 		return h.stuck(ctx, job, err)
 	}
@@ -62,6 +63,12 @@ func (h *handler) openPullRequest(ctx context.Context, job agent.Job) (instance.
 	number := strconv.Itoa(pr.Number)
 	return forgeside.WithData(r, "pr_url", pr.URL, "pr_number", number, "prNumber", number, "branch", branch, "pushed", job.Head,
 		"unproven", strconv.FormatBool(isDraft(job)), "shown_at", shownAt(job)), nil
+}
+
+// proposer reads and writes the forge.
+type proposer struct {
+	reader
+	forge.Writer
 }
 
 // shownAt returns the newest commit if a test shows it to be right, else "".
@@ -92,9 +99,7 @@ func (h *handler) push(ctx context.Context, job agent.Job, repo forge.Repository
 		if n == maxNames || !errors.Is(err, workspace.ErrForeign) {
 			return branch, err
 		}
-		shares, unread := h.gate.Workspace.Shares(ctx, workspace.Meeting{
-			Repo: repo.Name, Bundles: forgeside.BundleObjects(job), Base: job.Base, Head: job.Head, From: h.gate.Remote(ctx, repo), Branch: branch,
-		})
+		shares, unread := h.gate.Shares(ctx, job, repo, branch)
 		if unread != nil {
 			return branch, unread
 		}
@@ -102,30 +107,6 @@ func (h *handler) push(ctx context.Context, job agent.Job, repo forge.Repository
 			return branch, err
 		}
 	}
-}
-
-// propose finds the work's pull request, or opens it. One of this very commit
-// that people have closed or merged meanwhile is not opened again.
-func (h *handler) propose(ctx context.Context, job agent.Job, repo forge.Repository, branch string) (forge.PullRequest, error) {
-	self, err := h.reader.Self(ctx)
-	if err != nil {
-		return forge.PullRequest{}, err
-	}
-	on := struct {
-		forge.Reader
-		forge.History
-		forge.Writer
-	}{h.reader, h.reader, h.writer}
-	return forge.Propose(ctx, on, forge.Proposal{
-		Repo: repo.Name, Branch: branch,
-		Ours: func(pr forge.PullRequest) bool {
-			return pr.HeadSHA == job.Head && pr.Author.Login == self && strings.Contains(pr.Body, rules.Marker(job.Instance, "pull-request"))
-		},
-		Describe: func() (forge.NewPullRequest, error) {
-			title, body, err := h.describe(ctx, job)
-			return forge.NewPullRequest{Title: title, Body: body, Base: repo.DefaultBranch, Draft: isDraft(job), Closes: job.Issue.Number}, err
-		},
-	})
 }
 
 // isDraft reports whether the pull request stays a draft: nothing shows that the work does
@@ -145,21 +126,6 @@ func (h *handler) stuck(ctx context.Context, job agent.Job, why error) (instance
 	a := job.Assignment
 	a.Last = &r
 	return h.say(ctx, job, fmt.Sprintf("push-%d", job.Attempt), rules.Obstacle(a), r)
-}
-
-// describe words the pull request.
-func (h *handler) describe(ctx context.Context, job agent.Job) (title, body string, err error) {
-	entries, stat, err := h.gate.Workspace.Log(ctx, workspace.Spec{Repo: job.Issue.Repo, Bundles: forgeside.BundleObjects(job),
-		Base: job.Base, Head: job.Head})
-	if err != nil {
-		return "", "", err
-	}
-	c := rules.PullRequestContext{Diffstat: stat, Closes: true} // the base is the default branch
-	for _, e := range entries {
-		c.Commits = append(c.Commits, rules.Commit{SHA: e.Commit, Subject: e.Subject})
-	}
-	title, body = rules.PullRequest(job.Assignment, c)
-	return title, body, nil
 }
 
 // Branch names the branch of an issue's work: signalbox/issue-42-short-slug.

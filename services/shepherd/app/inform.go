@@ -36,13 +36,13 @@ func (s *shepherd) inform(ctx context.Context, job request) (instance.Result, er
 	}
 	job.Progress("fetching %s at %s", repo.Name, repo.DefaultBranch)
 	r.Base, r.Bundle, err = s.gate.Workspace.Snapshot(ctx, repo.Name, s.gate.Remote(ctx, repo), repo.DefaultBranch)
-	return r, toPeople(err, workspace.ErrSource)
+	return r, forgeside.ToPeople(err, workspace.ErrSource)
 }
 
 // repository reads the repository. It escalates to people if there is none.
 func (s *shepherd) repository(ctx context.Context, job request) (forge.Repository, error) {
 	repo, err := s.forge.Repository(ctx, job.Issue.Repo)
-	return repo, toPeople(err, forge.ErrNotFound, forge.ErrInvalid)
+	return repo, forgeside.ToPeople(err, forge.ErrNotFound, forge.ErrInvalid)
 }
 
 // unknown escalates to people if the story's branch has a pull request that the log does not
@@ -87,7 +87,7 @@ func (s *shepherd) duplicate(ctx context.Context, job request, ours func(forge.P
 	}
 	found, err := s.forge.Mentions(ctx, job.Issue.Repo, issue)
 	if err != nil {
-		return instance.Result{}, toPeople(err, forge.ErrNotFound)
+		return instance.Result{}, forgeside.ToPeople(err, forge.ErrNotFound)
 	}
 	var others []string
 	for _, m := range found {

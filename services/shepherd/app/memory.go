@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -75,6 +76,16 @@ func listed(keys []string) string {
 
 // marker returns the marker of the story's own pull request.
 func (r request) marker() string { return rules.Marker(r.Instance, "pull-request") }
+
+// pullRequest returns the text of the pull request: its tests are the acceptance criteria.
+func (r request) pullRequest() rules.PullRequest {
+	a := r.Assignment
+	a.Questions = slices.DeleteFunc(slices.Clone(a.Questions), func(q instance.Question) bool { return q.To != "" })
+	ev, _ := r.accepted(r.Head)
+	ev.Name, ev.Passed = testrun.Name, 0 // which counts criteria, not tests
+	a.Evidence = []instance.Evidence{ev}
+	return rules.PullRequest{Assignment: a}
+}
 
 // branch returns the name of the story's branch: that of the plan, else Branch.
 func (r request) branch() string {

@@ -65,7 +65,7 @@ func (t *visit) respond(ctx context.Context) (r instance.Result, done bool, err 
 				true, nil
 		}
 		if err != nil {
-			return r, true, toPeople(err, workspace.ErrRejected)
+			return r, true, forgeside.ToPeople(err, workspace.ErrRejected)
 		}
 	}
 	commit := ""

@@ -35,15 +35,16 @@ func (s *shepherd) revert(ctx context.Context, job request) (instance.Result, er
 		return instance.Result{}, err
 	}
 	title := fmt.Sprintf("Revert %q", sanitize.Subject(l.pr.Title))
-	r, err := l.gate.Workspace.Revert(ctx, workspace.Reversal{
+	undo := workspace.Reversal{
 		Merged: m, Base: job.Base, Bundles: forgeside.BundleObjects(job.Job),
 		Message: fmt.Sprintf("%s\n\nThis reverts commit %s.", title, l.pr.MergeSHA),
-	})
+	}
+	r, err := l.gate.Workspace.Revert(ctx, undo)
 	switch {
 	case errors.Is(err, workspace.ErrNotContained), err == nil && r.Undone:
 		return l.leave(ctx, "There is nothing left of it to revert.")
 	case err != nil:
-		return instance.Result{}, toPeople(err, workspace.ErrSource)
+		return instance.Result{}, forgeside.ToPeople(err, workspace.ErrSource)
 	case r.Conflicts != nil:
 		return l.leave(ctx, "A revert conflicts with what came later: people have to revert it, or mend it. In conflict are:\n\n"+listOf(r.Conflicts))
 	}
@@ -55,7 +56,7 @@ func (l *landing) proposeRevert(ctx context.Context, title string, r workspace.R
 	branch, job := revertPrefix+strconv.Itoa(l.pr.Number), l.job
 	job.Head, job.Bundles = r.Head, append(job.Bundles[:len(job.Bundles):len(job.Bundles)], instance.Bundle{Object: r.Bundle, Head: r.Head})
 	job.Progress("pushing %s", branch)
-	if err := toPeople(l.gate.Push(ctx, job.Job, l.repo, branch), workspace.ErrForeign, workspace.ErrRejected); err != nil {
+	if err := forgeside.ToPeople(l.gate.Push(ctx, job.Job, l.repo, branch), workspace.ErrForeign, workspace.ErrRejected); err != nil {
 		return instance.Result{}, err
 	}
 	self, err := l.forge.Account(ctx)
@@ -75,7 +76,7 @@ func (l *landing) proposeRevert(ctx context.Context, title string, r workspace.R
 	})
 	switch {
 	case err != nil:
-		return instance.Result{}, toPeople(err, forge.ErrInvalid)
+		return instance.Result{}, forgeside.ToPeople(err, forge.ErrInvalid)
 	case !ours(pr):
 		return instance.Result{}, forgeside.EscalateToPeople("pull request #%d is for branch %s, and is not mine: %s", pr.Number, branch, pr.URL)
 	}

@@ -5,9 +5,7 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -68,15 +66,6 @@ func (s *shepherd) work(ctx context.Context, claimed agent.Job) (instance.Result
 		return s.revert(ctx, job)
 	}
 	return instance.Result{}, fmt.Errorf("the shepherd has nothing to do in %s, whose work is %s", job.State, job.Work)
-}
-
-// toPeople escalates an error that is one of those that people have to mend. It returns another
-// error, or none, as it is.
-func toPeople(err error, theirs ...error) error {
-	if slices.ContainsFunc(theirs, func(e error) bool { return errors.Is(err, e) }) {
-		return forgeside.EscalateToPeople("%v", err)
-	}
-	return err
 }
 
 // done returns a success with names and values, in turn, that the instance keeps.

@@ -82,7 +82,7 @@ func (s *shepherd) visit(ctx context.Context, job request) (*visit, error) {
 	t.snapshot, err = forge.Observe(ctx, s.forge, forge.Observation{Repo: job.Issue.Repo, Number: pull, Organisations: job.words("members"),
 		Now: s.now})
 	if err != nil {
-		return nil, toPeople(err, forge.ErrNotFound, forge.ErrInvalid)
+		return nil, forgeside.ToPeople(err, forge.ErrNotFound, forge.ErrInvalid)
 	}
 	t.snapshot.Seen = job.seen()
 	t.shown = ownCheck(&t.snapshot)

@@ -44,7 +44,7 @@ func (s *shepherd) landing(ctx context.Context, job request) (*landing, error) {
 	pr, err := s.forge.PullRequest(ctx, repo.Name, number)
 	switch {
 	case err != nil:
-		return nil, toPeople(err, forge.ErrNotFound)
+		return nil, forgeside.ToPeople(err, forge.ErrNotFound)
 	case !pr.Merged || pr.MergeSHA == "":
 		return nil, forgeside.EscalateToPeople("pull request #%d is not merged, so there is no merge to watch", number)
 	}

@@ -51,7 +51,7 @@ func TestAReviewerSeesTheDemonstrationSideBySide(t *testing.T) {
 			[]string{"`# head`"}, "\n# head"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, body := rules.PullRequest(demonstrated(c.demo), rules.PullRequestContext{})
+			_, body := pullRequest(demonstrated(c.demo), rules.PullRequest{})
 			for _, want := range c.want {
 				if !strings.Contains(body, want) {
 					t.Errorf("no %q in\n%s", want, body)
@@ -70,7 +70,7 @@ func TestAReviewerSeesTheDemonstrationSideBySide(t *testing.T) {
 func TestADemonstrationOfOlderWorkIsNotShown(t *testing.T) {
 	a := demonstrated(instance.Demo{Command: "make demo"})
 	a.Evidence[0].Demo.Change.Commit = "cccc"
-	if _, body := rules.PullRequest(a, rules.PullRequestContext{}); strings.Contains(body, "Demonstration") {
+	if _, body := pullRequest(a, rules.PullRequest{}); strings.Contains(body, "Demonstration") {
 		t.Errorf("it is\n%s", body)
 	}
 	if e := rules.EvidenceOf(a); e.Demo != nil {
@@ -80,11 +80,11 @@ func TestADemonstrationOfOlderWorkIsNotShown(t *testing.T) {
 
 func TestALongDemonstrationIsFolded(t *testing.T) {
 	a := demonstrated(instance.Demo{Command: "x", Base: instance.DemoRun{Output: strings.Repeat("line\n", 30)}})
-	var c rules.PullRequestContext
+	var c rules.PullRequest
 	for i := range 28 {
 		c.Commits = append(c.Commits, rules.Commit{SHA: head, Subject: fmt.Sprint("Change ", i)})
 	}
-	if _, body := rules.PullRequest(a, c); !strings.Contains(body, "<details><summary>Output before and after</summary>\n\n| before") {
+	if _, body := pullRequest(a, c); !strings.Contains(body, "<details><summary>Output before and after</summary>\n\n| before") {
 		t.Errorf("it is\n%s", body)
 	}
 }

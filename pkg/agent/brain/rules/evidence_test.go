@@ -107,7 +107,7 @@ func TestEachCriterionIsTiedToTheTestsThatNameIt(t *testing.T) {
 			[]string{`| a \| b \\| c \<br> @ eve fixes # 1 | ` + none, "| the report as a whole | `Test\\|Sum`, written by the `tester`" + red}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, body := rules.PullRequest(c.a, rules.PullRequestContext{})
+			_, body := pullRequest(c.a, rules.PullRequest{})
 			var rows []string
 			for line := range strings.Lines(body) {
 				if strings.HasPrefix(line, "| ") && !strings.HasPrefix(line, "| criterion ") {
@@ -148,7 +148,7 @@ func TestWhatElseRanAndWasFoundIsListed(t *testing.T) {
 	a.Evidence = append(a.Evidence, instance.Evidence{Name: "lint", OK: true, Commit: head, Command: "go vet ./..."},
 		instance.Evidence{Name: "red", OK: true, Commit: "cccc", Command: "go test -run TestSum"})
 	a.Questions = []instance.Question{{Number: 1, Text: "Where?", Answered: true, Answer: "Here.", By: "eve"}, {Number: 2, Text: "When?"}}
-	_, body := rules.PullRequest(a, rules.PullRequestContext{})
+	_, body := pullRequest(a, rules.PullRequest{})
 	for _, want := range []string{
 		"- 1 failed before the change and still fail, which is not held against it: `TestOld`\n", "- flaky, and not held against the change: `TestClock`\n",
 		"- the change touches files that decide how it is tested: `test.sh`. With these as before: `passes`. With all its files: `passes`\n",
@@ -211,14 +211,14 @@ func TestAReaderSeesAtMostSixtyLines(t *testing.T) {
 			j.Flaky = append(j.Flaky, verdict.Flake{Name: fmt.Sprint("TestFlake", i)})
 		}
 		a := judged("It is off.\n\n"+lines("Line %d\n\n")+"\n## Done when\n\n"+lines("- it has property %d\n"), j)
-		c := rules.PullRequestContext{Closes: true, Summary: lines("All is new %d.\n\n"), Diffstat: lines(" %d.go | 2 +-\n")}
+		c := rules.PullRequest{Closes: true, Summary: lines("All is new %d.\n\n"), Diffstat: lines(" %d.go | 2 +-\n")}
 		for i := range n {
 			c.Commits = append(c.Commits, rules.Commit{SHA: head, Subject: fmt.Sprint("Change ", i)})
 			a.Questions = append(a.Questions, instance.Question{Number: i + 1, Text: "Where?", Answered: true, Answer: "Here.", By: "eve"})
 			a.Notes = append(a.Notes, instance.NoteEntry{Kind: "assumption", Text: fmt.Sprint("Assumed ", i)})
 		}
 		a.Notes = append(a.Notes, instance.NoteEntry{Kind: "shape", Text: strings.TrimSuffix(lines("look at %d; "), "; ")})
-		_, body := rules.PullRequest(a, c)
+		_, body := pullRequest(a, c)
 		if err := checker.Text(outbound.Text{What: "pull request", Body: body, Closes: 7}); err != nil {
 			t.Errorf("of %d, it may not leave: %v", n, err)
 		}

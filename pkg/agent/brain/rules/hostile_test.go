@@ -75,7 +75,7 @@ func TestTextsOfOthersDoNothingOnAForge(t *testing.T) {
 			Instance: "acme/widgets/7", Issue: issue, Questions: []instance.Question{question, answered}, Evidence: []instance.Evidence{ev},
 			Notes: []instance.NoteEntry{{Kind: "assumption", Text: attack}}, Last: &instance.Result{Summary: attack, IssuesFound: []string{attack}},
 		}
-		title, body := rules.PullRequest(a, rules.PullRequestContext{
+		title, body := pullRequest(a, rules.PullRequest{
 			Closes: true, Summary: attack, Commits: []rules.Commit{{SHA: "fedcba9876543210", Subject: attack}}, Diffstat: attack,
 		})
 		body, marker, _ := strings.Cut(body, "\n<!-- signalbox ")

@@ -12,12 +12,14 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/work"
 )
 
-// PullRequestContext is what a pull request's text says beyond the assignment.
-type PullRequestContext struct {
-	Summary  string // of who made the change; may be empty
-	Commits  []Commit
-	Diffstat string // as git diff --stat prints it
-	Closes   bool   // the base is the default branch: only then does the forge close the issue
+// PullRequest is the text of the pull request of an assignment's work. Texts of others are
+// quoted so that they notify nobody and close nothing.
+type PullRequest struct {
+	Assignment brain.Assignment
+	Summary    string // of who made the change; may be empty
+	Commits    []Commit
+	Diffstat   string // as git diff --stat prints it
+	Closes     bool   // the base is the default branch: only then does the forge close the issue
 }
 
 // Commit is a commit of the work.
@@ -33,31 +35,29 @@ const (
 	maxCut     = 2000  // characters of what others wrote, if all else does not help
 )
 
-// PullRequest words the pull request of the assignment's work. Texts of others
-// are quoted so that they notify nobody and close nothing. A body that a forge
-// would not take is shortened, and says what it leaves out.
-func PullRequest(a brain.Assignment, c PullRequestContext) (title, body string) {
-	marker := "\n" + Marker(a.Instance, "pull-request") + "\n"
+// Body returns the body. One that a forge would not take is shortened, and says what it leaves out.
+func (p PullRequest) Body() string {
+	marker := "\n" + Marker(p.Assignment.Instance, "pull-request") + "\n"
 	for most := maxEntries; ; most /= 2 {
-		body = pullRequestBody(a, c, most) + marker
-		if most == 0 || utf8.RuneCountInString(body) <= maxBody {
-			return pullRequestTitle(a), body
+		if body := p.body(most) + marker; most == 0 || utf8.RuneCountInString(body) <= maxBody {
+			return body
 		}
 	}
 }
 
-// pullRequestBody has at most so many commits, files and questions; with 0 only the
-// beginning of the other texts, too.
-func pullRequestBody(a brain.Assignment, c PullRequestContext, most int) string {
-	commits, questions, assumptions := c.Commits[:min(len(c.Commits), most)], a.Questions[:min(len(a.Questions), most)], assumed(a)
-	issue, summary := a.Issue, c.Summary
+// body has at most so many commits, files and questions; with 0 only the beginning of the
+// other texts, too.
+func (p PullRequest) body(most int) string {
+	a := p.Assignment
+	commits, questions, assumptions := p.Commits[:min(len(p.Commits), most)], a.Questions[:min(len(a.Questions), most)], assumed(a)
+	issue, summary := a.Issue, p.Summary
 	if most == 0 {
 		issue.Body, summary, assumptions = beginning(issue.Body), beginning(summary), nil
 	}
 	proof := instance.ProofOf(a.Evidence, a.Base, a.Head)
 	return fold(write("pull_request.md", map[string]any{
-		"Issue": issue, "Closes": c.Closes, "Summary": summary,
-		"Commits": commits, "MoreCommits": len(c.Commits) - len(commits), "Diffstat": shortened(c.Diffstat, most),
+		"Issue": issue, "Closes": p.Closes, "Summary": summary,
+		"Commits": commits, "MoreCommits": len(p.Commits) - len(commits), "Diffstat": shortened(p.Diffstat, most),
 		"Tests": newest(a), "Proof": proof, "Questions": questions,
 		"Table": EvidenceOf(a).table(most), "Compared": append(compared(proof.Judgement), also(a)...),
 		"MoreQuestions": len(a.Questions) - len(questions), "Assumed": assumptions, "Shape": shape(a),
@@ -83,7 +83,9 @@ func beginning(s string) string {
 	return s
 }
 
-func pullRequestTitle(a brain.Assignment) string {
+// Title returns the title.
+func (p PullRequest) Title() string {
+	a := p.Assignment
 	title := sanitize.Subject(strings.TrimRight(oneLine(tag.ReplaceAllString(strings.TrimSpace(a.Issue.Title), "")), " ."))
 	if runes := []rune(title); len(runes) > maxTitle {
 		title = strings.TrimSpace(string(runes[:maxTitle-1])) + "…"

@@ -32,6 +32,12 @@ func assigned() brain.Assignment {
 	}
 }
 
+// pullRequest returns the texts of the pull request of an assignment.
+func pullRequest(a brain.Assignment, p rules.PullRequest) (title, body string) {
+	p.Assignment = a
+	return p.Title(), p.Body()
+}
+
 // visible shows the spaces without width that keep texts from doing anything.
 func visible(s string) string { return strings.ReplaceAll(s, "\u200b", "·") }
 
@@ -102,7 +108,7 @@ No pull request was opened.
 }
 
 func TestPullRequest(t *testing.T) {
-	title, body := rules.PullRequest(assigned(), rules.PullRequestContext{
+	title, body := pullRequest(assigned(), rules.PullRequest{
 		Closes: true, Commits: []rules.Commit{{SHA: "fedcba9876543210", Subject: "Round halves up (fixes #3)"}}, Diffstat: " a.go | 2 +-\n 1 file changed\n",
 	})
 	if want := "Totals are off, @ eve"; visible(title) != want {
@@ -166,7 +172,7 @@ Not answered; the agents follow the report as it stands.
 
 func TestPullRequestOfLittle(t *testing.T) {
 	a := brain.Assignment{Instance: "local-1", Issue: instance.Issue{Number: 3, Title: "feat: "}}
-	title, body := rules.PullRequest(a, rules.PullRequestContext{})
+	title, body := pullRequest(a, rules.PullRequest{})
 	if title != "Solve issue 3" || !strings.HasPrefix(body, "For #3.\n") || !strings.Contains(body, "It was not tested.") || strings.Contains(body, "What changed") {
 		t.Errorf("title %q, body:\n%s", title, body)
 	}
@@ -176,7 +182,7 @@ func TestPullRequestOfMuch(t *testing.T) {
 	a := assigned()
 	a.Issue.Title = strings.Repeat("long ", 100)
 	a.Issue.Body = strings.Repeat(strings.Repeat("x", 10_000)+"\n", 1000)
-	title, body := rules.PullRequest(a, rules.PullRequestContext{})
+	title, body := pullRequest(a, rules.PullRequest{})
 	if n := len([]rune(title)); n > 72 || len(body) > 60_000 {
 		t.Errorf("title of %d characters, body of %d bytes", n, len(body))
 	}
@@ -195,7 +201,7 @@ func TestEvidenceInWords(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.ev.Name, c.ev.Command, c.ev.Commit = "tests", "make test", "abc"
-			if _, body := rules.PullRequest(brain.Assignment{Evidence: []instance.Evidence{c.ev}}, rules.PullRequestContext{}); !strings.Contains(body, "`make test` on `abc`") || !strings.Contains(body, c.want) {
+			if _, body := pullRequest(brain.Assignment{Evidence: []instance.Evidence{c.ev}}, rules.PullRequest{}); !strings.Contains(body, "`make test` on `abc`") || !strings.Contains(body, c.want) {
 				t.Errorf("body:\n%s", body)
 			}
 		})
@@ -227,13 +233,13 @@ func TestMarkers(t *testing.T) {
 func TestAPullRequestThatAForgeWouldNotTakeIsShortenedAndSaysSo(t *testing.T) {
 	const most = 65536
 	var stat strings.Builder
-	c := rules.PullRequestContext{Closes: true, Summary: "All is new."}
+	c := rules.PullRequest{Closes: true, Summary: "All is new."}
 	for i := range 1500 {
 		fmt.Fprintf(&stat, " %s/%d.txt | 1 +\n", strings.Repeat("directory/", 6), i)
 		c.Commits = append(c.Commits, rules.Commit{SHA: "0123456789abcdef", Subject: fmt.Sprint("Write file ", i)})
 	}
 	c.Diffstat = stat.String() + " 1500 files changed, 1500 insertions(+)\n"
-	_, body := rules.PullRequest(assigned(), c)
+	_, body := pullRequest(assigned(), c)
 	for _, want := range []string{"… and 1300 more commits", "… and 1300 more files", "1500 files changed", "## How it was tested", "key=pull-request -->"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("no %q in\n%s", want, body)
@@ -249,7 +255,7 @@ func TestAPullRequestThatAForgeWouldNotTakeIsShortenedAndSaysSo(t *testing.T) {
 	for range 40 {
 		a.Questions = append(a.Questions, instance.Question{Number: 1, Text: a.Issue.Body, Answered: true, Answer: a.Issue.Body})
 	}
-	if _, body := rules.PullRequest(a, c); utf8.RuneCountInString(body) > most || !strings.Contains(body, "more questions.") {
+	if _, body := pullRequest(a, c); utf8.RuneCountInString(body) > most || !strings.Contains(body, "more questions.") {
 		t.Errorf("it has %d characters", utf8.RuneCountInString(body))
 	}
 }
