@@ -8,12 +8,6 @@ import (
 	"github.com/signalbox/signalbox/services/signalbox/term"
 )
 
-// MayRest reports whether the events since the state was entered say more than the
-// instance does.
-func (in Instance) MayRest() bool {
-	return in.Closed == "" && !in.Paused && in.Parked == nil && in.Worker != "" && (in.Claim == nil || in.Faults > 0)
-}
-
 // Resting returns the instance with the rest that its newest commits tell of, if it lasts,
 // and with the last fault in its state.
 func (in Instance) Resting(now time.Time, commits []instance.Commit) Instance {

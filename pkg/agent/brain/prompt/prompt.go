@@ -67,13 +67,6 @@ func (s Set) choices(a work.Assignment) (all []choice) {
 	return all
 }
 
-// Choose returns the template that an assignment's prompt is made from, and where it comes
-// from, if nothing is wrong with it.
-func (s Set) Choose(a work.Assignment) (work.Template, string) {
-	c := s.choices(a)[0]
-	return c.Template, c.from
-}
-
 // Render returns the prompt of an assignment for a brain that answers in a file, or with
 // its last words.
 func (s Set) Render(a work.Assignment) Prompt { return s.render(a, false) }
