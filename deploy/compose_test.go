@@ -324,6 +324,23 @@ func TestEachServiceHasTheKeyOfItsOwnAccountAndNoOther(t *testing.T) {
 	}
 }
 
+func TestTheContainersUserOwnsEachSecret(t *testing.T) {
+	script, err := os.ReadFile("../scripts/containers-up")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var owned []string
+	for _, m := range regexp.MustCompile(`-name '?([^' ]+)`).FindAllStringSubmatch(string(script), -1) {
+		owned = append(owned, m[1])
+	}
+	for name, secret := range load(t).Secrets {
+		file := strings.TrimSuffix(filepath.Base(secret.File), "}") // of ${NAME:-file}
+		if !slices.ContainsFunc(owned, func(pattern string) bool { ok, _ := filepath.Match(pattern, file); return ok }) {
+			t.Errorf("%s: containers-up leaves %s to root, which no container is; its patterns are %q", name, file, owned)
+		}
+	}
+}
+
 // Keys that the test does not know, such as privileged, cap_add and network_mode, load refuses.
 func TestAContainerGetsNoMoreThanItNeeds(t *testing.T) {
 	forgeSide := []string{"gateway", "pm", "committer", "shepherd", "git-manager", "local-forge"}
