@@ -48,6 +48,11 @@ func newContainers(t *testing.T) *containers {
 	if err := os.CopyFS(s.path("deploy"), os.DirFS(filepath.Join(root, "deploy"))); err != nil {
 		t.Fatal(err)
 	}
+	for _, made := range []string{generated, "deploy/brains/demo"} { // by containers-up, for a set of its own
+		if err := os.RemoveAll(s.path(made)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	uid := os.Getuid()
 	if uid == 0 {
 		uid = 10001
