@@ -22,8 +22,8 @@ func (e *Engine) Handle(ctx context.Context, cmd instance.Command, name string) 
 	return e.handle(ctx, cmd, name)
 }
 
-// attend notes that commands are decided. After half a lease in which they could not be, because the process did not run or
-// was not reachable, it prolongs the leases that ended meanwhile, before the first heartbeat is refused.
+// attend records that the engine decides commands now. The process may have hung, or lost NATS, for half a lease. Then attend
+// first prolongs the leases that ended meanwhile, so that no heartbeat is refused for it.
 func (e *Engine) attend(ctx context.Context) error {
 	if e.Lease == 0 || e.away() {
 		return nil

@@ -68,8 +68,8 @@ type Readiness struct {
 // conditionLimit bounds a condition that waits for a server: Docker and the chart wait 5 s for the answer.
 const conditionLimit = 2 * time.Second
 
-// deafLimit bounds a condition that does not heed its context: nats.go keeps its state locked while it looks up a name.
-const deafLimit = conditionLimit + 500*time.Millisecond
+// answerLimit bounds a condition that ignores its context: nats.go locks its state while it looks up a name.
+const answerLimit = conditionLimit + 500*time.Millisecond
 
 // Ready runs all checks, each for conditionLimit at most.
 func (h *Health) Ready(ctx context.Context) Readiness {
@@ -95,13 +95,13 @@ func (h *Health) Ready(ctx context.Context) Readiness {
 	return Readiness{Ready: len(reasons) == 0, Reasons: reasons, Warnings: warnings}
 }
 
-// failures adds the conditions that fail to all, with their errors. It returns after deafLimit at the latest.
+// failures adds the conditions that fail to all, with their errors. It returns after answerLimit at the latest.
 func failures(ctx context.Context, conditions map[string]func(context.Context) error, all map[string]string) {
 	var mu sync.Mutex
 	var each sync.WaitGroup
 	for name, holds := range conditions {
 		each.Go(func() {
-			if err := within(deafLimit, func() error { return holds(ctx) }); err != nil {
+			if err := within(answerLimit, func() error { return holds(ctx) }); err != nil {
 				mu.Lock()
 				defer mu.Unlock()
 				all[name] = err.Error()

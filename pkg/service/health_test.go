@@ -33,7 +33,7 @@ func TestAConditionThatHeedsNoTimeIsAReason(t *testing.T) {
 		locked := make(chan struct{})
 		h.Check("nats", func(context.Context) error { <-locked; return nil })
 		began := time.Now()
-		if r, took := h.Ready(t.Context()), time.Since(began); took != deafLimit || r.Reasons["nats"] != "no answer in 2.5s" {
+		if r, took := h.Ready(t.Context()), time.Since(began); took != answerLimit || r.Reasons["nats"] != "no answer in 2.5s" {
 			t.Errorf("after %s: %+v", took, r)
 		}
 		close(locked)

@@ -61,9 +61,9 @@ func encode(m proto.Message) []byte {
 	return data
 }
 
-// Marshal encodes a message, with generated code where there is some. That code does not
-// check that texts are UTF-8, and does not sort maps: what is stored or comes from outside
-// is not for it.
+// Marshal encodes a message, with generated code if the message has it. That code neither
+// checks texts for UTF-8 nor sorts maps. Use proto.Marshal for messages that are stored or
+// come from outside.
 func Marshal(m proto.Message) ([]byte, error) {
 	if generated, ok := m.(interface{ MarshalVT() ([]byte, error) }); ok {
 		return generated.MarshalVT()
@@ -71,9 +71,9 @@ func Marshal(m proto.Message) ([]byte, error) {
 	return proto.Marshal(m)
 }
 
-// Unmarshal decodes a message, with generated code where there is some. That code does
-// not check that texts are UTF-8. It is for what an orchestrator sent, which took in
-// nothing else, and for messages without a text.
+// Unmarshal decodes a message, with generated code if the message has it. That code does not
+// check texts for UTF-8. Use it for messages of an orchestrator, which accepts no other
+// texts, and for messages without texts.
 func Unmarshal(data []byte, m proto.Message) error {
 	if generated, ok := m.(interface{ UnmarshalVT([]byte) error }); ok {
 		proto.Reset(m)

@@ -246,7 +246,7 @@ func value(v any) string {
 
 func code(s string) string { return "`" + s + "`" }
 
-// phrases says for people what the work is.
+// phrases describes the work for people.
 func (w WorkSpec) phrases(mark func(string) string) string {
 	var said []string
 	switch w.Runs {

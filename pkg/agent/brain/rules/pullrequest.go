@@ -35,7 +35,7 @@ const (
 	maxCut     = 2000  // characters of what others wrote, if all else does not help
 )
 
-// Body returns the body. One that a forge would not take is shortened, and says what it leaves out.
+// Body returns the body in Markdown. It shortens a body that is too long for a forge, and lists the parts that are left out.
 func (p PullRequest) Body() string {
 	marker := "\n" + Marker(p.Assignment.Instance, "pull-request") + "\n"
 	for most := maxEntries; ; most /= 2 {
