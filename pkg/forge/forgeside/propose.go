@@ -10,7 +10,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge"
 )
 
-// Proposer is what Propose works with.
+// Proposer is the part of a forge that Propose uses.
 type Proposer interface {
 	forge.Proposer
 	Self(ctx context.Context) (string, error)
