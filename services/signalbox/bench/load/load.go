@@ -4,6 +4,7 @@ package load
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strconv"
@@ -44,6 +45,7 @@ type Load struct {
 	gaps    []time.Duration          // from the end of a step to the start of the next one
 	stops   map[string]chan struct{} // of held instances: closed to resume it
 	changed chan struct{}            // closed by the next stop
+	endless string                   // an instance that went on after its last step
 }
 
 // New returns a Load.
@@ -94,7 +96,17 @@ func (l *Load) Run(ctx context.Context, o Order) (Result, error) {
 			return context.Cause(ctx)
 		}
 	})
-	return Result{time.Since(start), l.watched()}, err
+	return Result{time.Since(start), l.watched()}, errors.Join(err, l.ended())
+}
+
+// ended returns an error if an instance went on after its last step.
+func (l *Load) ended() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.endless != "" {
+		return fmt.Errorf("%s goes on after its last step: the lifecycle needs a rule for result.next == 'done'", l.endless)
+	}
+	return nil
 }
 
 // Open opens the instances of an order.

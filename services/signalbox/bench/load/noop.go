@@ -11,9 +11,14 @@ import (
 )
 
 // Work implements agent.Handler. It succeeds at once, and proposes the end after the
-// last step.
+// last step. An instance that goes on after that makes the figures wrong: Run fails.
 func (l *Load) Work(ctx context.Context, job agent.Job) (instance.Result, error) {
 	l.begin(job.Instance)
+	if over(job) {
+		l.mu.Lock()
+		l.endless = job.Instance
+		l.mu.Unlock()
+	}
 	if err := l.pause(ctx, job); err != nil {
 		return instance.Result{}, err
 	}
@@ -25,10 +30,16 @@ func (l *Load) Work(ctx context.Context, job agent.Job) (instance.Result, error)
 	return done, nil
 }
 
-// last reports whether the job is the last step of its instance.
+// last reports whether the job is the last step of its instance, or a later one.
 func last(job agent.Job) bool {
 	steps, err := strconv.Atoi(job.Issue.Title)
 	return err == nil && job.Iteration+1 >= steps
+}
+
+// over reports whether the instance had its last step before this job.
+func over(job agent.Job) bool {
+	steps, err := strconv.Atoi(job.Issue.Title)
+	return err == nil && job.Iteration >= steps
 }
 
 func (l *Load) begin(id string) {
