@@ -8,11 +8,13 @@ PACKAGES := ./...
 # Where goroutines meet: what `make race` and `make check` run under the race detector.
 CONCURRENT := ./pkg/agent ./pkg/engine ./pkg/service $(addsuffix /...,$(addprefix ./,pkg/engine/client pkg/engine/dispatch pkg/engine/enginetest pkg/engine/eventstore pkg/engine/projection pkg/service/embedded services/orchestrator pkg/testkit/faultproxy))
 # What takes longest, to begin with: nothing else is left to run beside the last.
-LONGEST := $(addprefix ./,services/e2e deploy services/shepherd/app pkg/agent/role services/signalbox/resolve services/signalbox/cli \
-	docs pkg/agent/environment pkg/engine/eventstore/jetstream services/signalbox/allinone services/gateway/app services/pm/app \
-	services/signalbox/bench pkg/agent/workspace pkg/agent/sandbox pkg/localforge)
-# Tests wait more than they compute: this many packages at a time.
-BESIDE ?= -p=3
+# Those that compute and those that wait, for a lease or a browser, take turns in the list: they run beside each other.
+LONGEST := $(addprefix ./,services/e2e pkg/engine/eventstore/jetstream services/shepherd/app pkg/agent pkg/agent/role services/signalbox/demo \
+	services/signalbox/cli services/pm/app services/signalbox/resolve services/console/app docs pkg/testkit/crashtest services/gateway/app \
+	services/orchestrator/app services/orchestrator/api services/signalbox/allinone pkg/agent/environment deploy pkg/agent/workspace \
+	services/orchestrator services/signalbox/bench pkg/agent/sandbox services/committer/app pkg/localforge)
+# This many packages at a time.
+BESIDE ?= -p=4
 # `make test RUN=Handle` narrows, `make test FLAGS=-count=1` adds.
 RUN   ?=
 FLAGS ?=
@@ -97,8 +99,8 @@ tools: ## build into bin/ the programs that measure: signalbox-bench, and signal
 
 .PHONY: soak
 RUNS ?= 500
-soak: ## kill processes at random moments for RUNS=500 issues
-	SIGNALBOX_SOAK=$(RUNS) go test -count=1 -timeout=0 -v -run=Kill ./services/...
+soak: ## kill processes at random moments for RUNS=500 issues, and have three developers work on as many at a time
+	SIGNALBOX_SOAK=$(RUNS) go test -count=1 -timeout=0 -v -run='Kill|ManyWork' ./services/...
 
 .PHONY: chaos
 CHAOS ?= 500
