@@ -50,7 +50,7 @@ func (c *Cache) obtain(ctx context.Context, r repository, bundles []string, comm
 			continue
 		}
 		// A commit between two bundles' ends has no reference yet.
-		if err := r.keep(ctx, commit); err != nil {
+		if err := r.refer(ctx, commit); err != nil {
 			return infra(err, "commit %s of %s is not in its bundles %s", commit, r.name, strings.Join(bundles, ", "))
 		}
 	}
@@ -78,8 +78,20 @@ func (r repository) holds(ctx context.Context, commits ...string) bool {
 	return true
 }
 
-// keep makes the reference of a commit whose whole history is cached.
+// keep makes the reference of an object that git found to be a commit, and whose whole history is cached.
 func (r repository) keep(ctx context.Context, commit string) error {
+	if r.holds(ctx, commit) {
+		return nil
+	}
+	err := r.refer(ctx, commit)
+	if err == nil {
+		r.kept.Store(filepath.Join(r.dir, keep(commit)), nil)
+	}
+	return err
+}
+
+// refer makes the reference of a commit.
+func (r repository) refer(ctx context.Context, commit string) error {
 	_, err := r.git.Run(ctx, "update-ref", keep(commit), commit)
 	return err
 }

@@ -74,6 +74,7 @@ type Cache struct {
 	cfg     Config
 	checker *outbound.Checker // of what a push adds
 	kept    sync.Map          // files of references that git found to be of a commit that is there
+	known   outputs
 }
 
 // New returns a Cache and creates its directories.
@@ -158,10 +159,11 @@ func (c *Cache) treesLock() string { return filepath.Join(c.cfg.Dir, "trees.lock
 
 // repository is the cached bare repository of one code repository.
 type repository struct {
-	name string
-	dir  string
-	git  git.Runner // in the bare repository
-	kept *sync.Map  // of the cache
+	name  string
+	dir   string
+	git   git.Runner // in the bare repository
+	kept  *sync.Map  // of the cache, as is known
+	known *outputs
 }
 
 func (c *Cache) repository(name string) (repository, error) {
@@ -169,7 +171,7 @@ func (c *Cache) repository(name string) (repository, error) {
 		return repository{}, errors.New("no repository named")
 	}
 	dir := filepath.Join(c.cfg.Dir, "repos", url.PathEscape(name)+".git")
-	return repository{name, dir, runner(dir).WithEnv("GIT_DIR=" + dir), &c.kept}, nil
+	return repository{name, dir, runner(dir).WithEnv("GIT_DIR=" + dir), &c.kept, &c.known}, nil
 }
 
 func runner(dir string) git.Runner {

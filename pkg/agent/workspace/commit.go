@@ -105,7 +105,7 @@ func (t *Tree) state(ctx context.Context, message string) (string, error) {
 		return "", infra(err, "commit")
 	}
 	made := strings.TrimSpace(out.String())
-	t.remember(filesOf(made), found.tree)
+	t.repo.remember(filesOf(made), found.tree)
 	return made, nil
 }
 

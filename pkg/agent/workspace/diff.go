@@ -70,14 +70,14 @@ func (t *Tree) diff(ctx context.Context, from, to string) (Diff, error) {
 	if d.Tree, err = t.filesID(ctx, to); err != nil {
 		return Diff{}, infra(err, "diff")
 	}
-	raw, err := t.fixed(ctx, git.MaxOutput, "diff-tree", "-r", "-z", "--no-renames", "--raw", "--numstat", from, to)
+	raw, err := t.repo.fixed(ctx, git.MaxOutput, "diff-tree", "-r", "-z", "--no-renames", "--raw", "--numstat", from, to)
 	if err != nil {
 		return Diff{}, infra(err, "diff")
 	}
 	if d.Files, err = parseFiles(raw); err != nil {
 		return Diff{}, infra(err, "diff")
 	}
-	patch, err := t.fixed(ctx, maxPatch, "diff-tree", "-r", "-p", "--no-renames", "--no-ext-diff", "--no-textconv", from, to)
+	patch, err := t.repo.fixed(ctx, maxPatch, "diff-tree", "-r", "-p", "--no-renames", "--no-ext-diff", "--no-textconv", from, to)
 	if d.Cut = errors.Is(err, git.ErrTooLarge); d.Cut {
 		err = nil
 	}

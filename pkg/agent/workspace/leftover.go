@@ -32,27 +32,14 @@ func (t *Tree) excludes() string { return filepath.Join(filepath.Dir(t.Dir), "ex
 // exclude leaves out of changes what is left behind, but for the patterns that match a file
 // of the commit that is checked out.
 func (t *Tree) exclude(ctx context.Context) error {
-	args := []string{"ls-files", "-z", "--cached", "--"}
-	for _, p := range leftover() {
-		spec := strings.TrimPrefix(p, "/")
-		if spec == p {
-			spec = "**/" + spec
-		}
-		if strings.HasSuffix(p, "/") {
-			spec += "**"
-		}
-		args = append(args, ":(glob)"+spec)
-		if !strings.HasSuffix(p, "/") { // a directory of that name, too
-			args = append(args, ":(glob)"+spec+"/**")
-		}
-	}
-	tracked, err := t.git.Output(ctx, git.MaxOutput, args...)
+	files, err := t.repo.files(ctx, t.Head)
 	if err != nil {
 		return err
 	}
-	t.patterns = slices.DeleteFunc(leftover(), func(p string) bool {
-		return slices.ContainsFunc(strings.Split(string(tracked), "\x00"), func(name string) bool { return covers(p, name) })
-	})
+	t.patterns = leftover()
+	for part := range elements(files) {
+		t.patterns = slices.DeleteFunc(t.patterns, func(p string) bool { return covers(p, part) })
+	}
 	if err := os.WriteFile(t.excludes(), []byte(strings.Join(t.patterns, "\n")+"\n"), 0o600); err != nil {
 		return err
 	}
@@ -60,16 +47,27 @@ func (t *Tree) exclude(ctx context.Context) error {
 	return nil
 }
 
-// covers reports whether a pattern of leftover matches a file.
-func covers(pattern, name string) bool {
-	dirs := strings.Split(name, "/")
-	if strings.HasPrefix(pattern, "/") {
-		dirs = dirs[:1]
+// elements returns the directories and names in the paths of a list of files, each once: "/pkg/" for a
+// directory at the root, "agent/" for another, "/README.md" and "tree.go" for files.
+func elements(files string) map[string]bool {
+	all := map[string]bool{}
+	for file := range strings.SplitSeq(strings.TrimSuffix(files, "\x00"), "\x00") {
+		_, name, _ := strings.Cut(file, "\t")
+		root := "/"
+		for element := range strings.SplitAfterSeq(name, "/") {
+			all[root+element], root = true, ""
+		}
 	}
-	return slices.ContainsFunc(dirs, func(dir string) bool {
-		ok, _ := path.Match(strings.Trim(pattern, "/"), dir)
-		return ok
-	})
+	return all
+}
+
+// covers reports whether a pattern of leftover matches an element.
+func covers(pattern, element string) bool {
+	if strings.HasPrefix(pattern, "/") && !strings.HasPrefix(element, "/") || strings.HasSuffix(pattern, "/") && !strings.HasSuffix(element, "/") {
+		return false
+	}
+	ok, _ := path.Match(strings.Trim(pattern, "/"), strings.Trim(element, "/"))
+	return ok
 }
 
 // Leftover lists the files and directories that the repository does not ignore and that are

@@ -34,19 +34,29 @@ type Module struct{ Path, Commit string }
 
 // Modules lists the submodules of a commit.
 func Modules(ctx context.Context, g git.Runner, commit string) ([]Module, error) {
-	raw, err := g.Output(ctx, 256<<20, "ls-tree", "-r", "-z", "--full-tree", commit)
-	if err != nil {
-		return nil, err
-	}
-	var all []Module
-	for entry := range strings.SplitSeq(string(raw), "\x00") {
+	raw, err := g.Output(ctx, 256<<20, lsTree(commit)...)
+	return modulesIn(string(raw)), err
+}
+
+// modulesIn returns the submodules in a list of files.
+func modulesIn(files string) (all []Module) {
+	for entry := range strings.SplitSeq(files, "\x00") {
 		if meta, name, found := strings.Cut(entry, "\t"); found && strings.HasPrefix(meta, "160000 ") {
 			if fields := strings.Fields(meta); len(fields) == 3 {
 				all = append(all, Module{name, fields[2]})
 			}
 		}
 	}
-	return all, nil
+	return all
+}
+
+// modules lists the submodules of a commit.
+func (r repository) modules(ctx context.Context, commit string) ([]Module, error) {
+	if !commitID.MatchString(commit) { // a reference may move
+		return Modules(ctx, r.git, commit)
+	}
+	files, err := r.files(ctx, commit)
+	return modulesIn(files), err
 }
 
 // Flat makes a commit without a history that has the files of another, and returns it.
@@ -88,7 +98,7 @@ func (r repository) belongings(ctx context.Context, head string) ([]string, erro
 		}
 		refs = strings.Fields(tags)
 	}
-	all, err := Modules(ctx, r.git, head)
+	all, err := r.modules(ctx, head)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +146,7 @@ const maxDeep = 5
 // holds them, else from the same forge with the same rights. Those of other owners are fetched
 // without the token, and those of other hosts not at all.
 func (c *Cache) modules(ctx context.Context, r repository, from Remote, base string) error {
-	all, err := Modules(ctx, r.git, base)
+	all, err := r.modules(ctx, base)
 	if err != nil || len(all) == 0 {
 		return err
 	}
@@ -235,7 +245,7 @@ func (c *Cache) fetchModule(ctx context.Context, r repository, from Remote, comm
 // populate writes the files of the submodules of a commit below the directory. Git does not
 // look at them: they have no repository. Spare is a directory for indexes. It returns the paths of those that are not there.
 func (r repository) populate(ctx context.Context, dir, spare, commit, at string, deep int) (missing []string, err error) {
-	all, err := Modules(ctx, r.git, commit)
+	all, err := r.modules(ctx, commit)
 	if err != nil {
 		return nil, err
 	}

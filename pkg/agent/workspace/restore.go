@@ -22,7 +22,7 @@ func (t *Tree) Touched(ctx context.Context, from, to string) ([]string, error) {
 	if from == to {
 		return nil, nil
 	}
-	raw, err := t.fixed(ctx, git.MaxOutput, "diff-tree", "-r", "-z", "--no-renames", "--name-only", from, to)
+	raw, err := t.repo.fixed(ctx, git.MaxOutput, "diff-tree", "-r", "-z", "--no-renames", "--name-only", from, to)
 	if err != nil {
 		return nil, infra(err, "compare %s with %s", from, to)
 	}
@@ -34,7 +34,7 @@ func (t *Tree) Touched(ctx context.Context, from, to string) ([]string, error) {
 
 // Version returns a file of a commit.
 func (t *Tree) Version(ctx context.Context, commit, name string) (Version, error) {
-	raw, err := t.files(ctx, commit)
+	raw, err := t.repo.files(ctx, commit)
 	if err != nil {
 		return Version{}, infra(err, "look for %s in %s", name, commit)
 	}
@@ -52,45 +52,9 @@ func (t *Tree) Version(ctx context.Context, commit, name string) (Version, error
 	}
 }
 
-// files lists the files of a commit, as git ls-tree prints them: mode, type and id, a tab, the path,
-// a zero byte.
-func (t *Tree) files(ctx context.Context, commit string) (string, error) {
-	return t.fixed(ctx, 256<<20, "ls-tree", "-r", "-z", "--full-tree", commit)
-}
-
-// maxFixed limits the bytes that fixed remembers for a tree.
-const maxFixed = 64 << 20
-
-// fixed runs git on objects named by their ids, and returns its output. Objects never change, so the
-// same run is made once a tree.
-func (t *Tree) fixed(ctx context.Context, max int, args ...string) (string, error) {
-	key := strings.Join(args, "\x00")
-	if out, ok := t.outputs[key]; ok {
-		return out, nil
-	}
-	raw, err := t.repo.git.Output(ctx, max, args...)
-	out := string(raw)
-	if err != nil {
-		return out, err
-	}
-	t.remember(args, out)
-	return out, nil
-}
-
-// remember keeps an output for fixed.
-func (t *Tree) remember(args []string, out string) {
-	if t.remembered+len(out) > maxFixed {
-		return
-	}
-	if t.outputs == nil {
-		t.outputs = map[string]string{}
-	}
-	t.outputs[strings.Join(args, "\x00")], t.remembered = out, t.remembered+len(out)
-}
-
 // filesID returns git's id of the files of a commit.
 func (t *Tree) filesID(ctx context.Context, commit string) (string, error) {
-	out, err := t.fixed(ctx, git.MaxOutput, filesOf(commit)...)
+	out, err := t.repo.fixed(ctx, git.MaxOutput, filesOf(commit)...)
 	return strings.TrimSpace(out), err
 }
 
@@ -105,7 +69,7 @@ func (t *Tree) Content(ctx context.Context, v Version) ([]byte, error) {
 	if v.Blob == "" || v.Mode == "160000" {
 		return nil, nil
 	}
-	raw, err := t.fixed(ctx, maxContent, "cat-file", "blob", v.Blob)
+	raw, err := t.repo.fixed(ctx, maxContent, "cat-file", "blob", v.Blob)
 	if errors.Is(err, git.ErrTooLarge) {
 		err = nil
 	}

@@ -80,7 +80,7 @@ func parseRaw(z string) (all []rawChange) {
 
 // names lists the files of a commit.
 func (t *Tree) names(ctx context.Context, commit string) ([]string, error) {
-	raw, err := t.files(ctx, commit)
+	raw, err := t.repo.files(ctx, commit)
 	if err != nil {
 		return nil, infra(err, "look at the change")
 	}
