@@ -14,13 +14,13 @@ LONGEST := $(addprefix ./,services/e2e pkg/engine/eventstore/jetstream services/
 	services/orchestrator/app services/orchestrator/api services/signalbox/allinone pkg/agent/environment deploy pkg/agent/workspace \
 	services/orchestrator services/signalbox/bench pkg/agent/sandbox services/committer/app pkg/localforge)
 # This many packages at a time.
-BESIDE ?= -p=4
+BESIDE ?= -p=3
 # `make test RUN=Handle` narrows, `make test FLAGS=-count=1` adds.
 RUN   ?=
 FLAGS ?=
 # Tests, and the programs that they start, live for seconds and have memory: their collector may wait. A
 # tenth of the processor time of the tests went there.
-test race: export GOGC ?= 400
+test race lint: export GOGC ?= 400
 # One timeout for all targets: the result of one is the result of the other, as of archtest.
 TEST  := go test -timeout=30m $(if $(RUN),-run '$(RUN)') $(FLAGS)
 
