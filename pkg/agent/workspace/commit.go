@@ -109,12 +109,12 @@ func (t *Tree) state(ctx context.Context, message string) (string, error) {
 	return made, nil
 }
 
-// Hold makes Diff, Check, Commit and Change read the tree once, as it is at the first of them: what
+// Hold makes Diff, Check, Commit, Change and Leftover read the tree once, as it is at the first of them: what
 // is checked is what is committed, and reading costs a sandbox each time. Nothing may work in the
 // tree any more. It holds until the function that it returns is called.
 func (t *Tree) Hold() (release func()) {
 	t.once = true
-	return func() { t.once, t.seen = false, nil }
+	return func() { t.once, t.seen, t.listed = false, nil, nil }
 }
 
 // look reads the tree as it is, or as it was read since Hold.

@@ -3,6 +3,8 @@ package workspace
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path"
@@ -10,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 	"github.com/signalbox/signalbox/pkg/git"
 )
 
@@ -70,60 +73,104 @@ func covers(pattern, element string) bool {
 	return ok
 }
 
+// untracked lists the files of a work tree that git does not track.
+type untracked struct {
+	left   []string // Leftover, without those that omit leaves out
+	others []string // neither ignored nor left: files, and directories without a tracked one
+}
+
+// listing reads names of the work tree, in the sandbox: of the ignored files those that a pattern of its first
+// argument, a file, matches, as check-ignore describes them; an empty name; the others. With a third argument it
+// then has the tracked files be as they were checked out. Its second argument is a file of its own.
+const listing = `set -e
+git ls-files -z --others --ignored --directory --exclude-from="$1" >"$2"
+code=0
+[ ! -s "$2" ] || git check-ignore -z --stdin --verbose <"$2" || code=$?
+[ "$code" -le 1 ] # 1: none is ignored
+printf '\0'
+git ls-files -z --others --exclude-standard --directory
+[ "$3" ] || exit 0
+git update-index -q --refresh || true # it fails where a file is changed
+git checkout-index --force --all`
+
+// list runs the script listing. Its settle is the third argument.
+func (t *Tree) list(ctx context.Context, settle string) (untracked, error) {
+	var u untracked
+	var out, stderr bytes.Buffer
+	r, err := t.inside(ctx, sandbox.Command{
+		Argv: []string{"sh", "-c", listing, "listing", t.excludes(), filepath.Join(t.own(), "ignored"), settle}, Dir: t.Dir, Env: t.git.Variables(),
+		Stdout: &limited{&out, git.MaxOutput}, Stderr: &stderr,
+	})
+	switch {
+	case errors.Is(err, errTooMuch):
+		return u, t.refused("files", fmt.Sprintf("the names of the files that git does not track take more than %d bytes", git.MaxOutput))
+	case err != nil:
+		return u, unreadable(err)
+	case !r.OK():
+		return u, unreadable(fmt.Errorf("%s: %s", r, lines(stderr.String())))
+	}
+	names := strings.Split(strings.TrimSuffix(out.String(), "\x00"), "\x00")
+	end := slices.Index(names, "")
+	if end < 0 {
+		return u, unreadable(errors.New("git in the sandbox lists no files"))
+	}
+	const fields = 4 // source, line, pattern, path
+	for f := range slices.Chunk(names[:end], fields) {
+		if len(f) == fields && f[0] == t.excludes() && slices.Contains(t.patterns, f[2]) && !slices.Contains(t.settled, f[fields-1]) {
+			u.left = append(u.left, f[fields-1])
+		}
+	}
+	u.others = names[end+1:]
+	return u, nil
+}
+
 // Leftover lists the files and directories that the repository does not ignore and that are
 // no part of a change. Coding agents and tools left them for themselves.
 func (t *Tree) Leftover(ctx context.Context) ([]string, error) {
-	raw, err := t.git.Output(ctx, git.MaxOutput, "ls-files", "-z", "--others", "--ignored", "--directory", "--exclude-from="+t.excludes())
-	if err != nil {
-		return nil, unreadable(err)
-	}
-	names := slices.Collect(maps.Keys(t.omitted))
-	slices.Sort(names)
-	if len(raw) == 0 {
-		return names, nil
-	}
-	var why bytes.Buffer
-	err = t.git.Stream(ctx, bytes.NewReader(raw), &why, "check-ignore", "-z", "--stdin", "--verbose")
-	if err != nil && git.ExitCode(err) != 1 { // 1: none is ignored
-		return nil, unreadable(err)
-	}
-	const fields = 4 // source, line, pattern, path
-	for f := range slices.Chunk(strings.Split(strings.TrimSuffix(why.String(), "\x00"), "\x00"), fields) {
-		if len(f) == fields && f[0] == t.excludes() && slices.Contains(t.patterns, f[2]) && !slices.Contains(t.settled, f[fields-1]) {
-			names = append(names, f[fields-1])
+	if t.listed == nil {
+		u, err := t.list(ctx, "")
+		if err != nil {
+			return nil, err
 		}
+		return t.leftOut(u), nil
 	}
-	slices.Sort(names)
-	return names, nil
+	return t.leftOut(*t.listed), nil
+}
+
+// leftOut returns what is no part of a change, sorted.
+func (t *Tree) leftOut(u untracked) []string {
+	return slices.Sorted(slices.Values(slices.AppendSeq(slices.Clone(u.left), maps.Keys(t.omitted))))
 }
 
 // StartChange takes the tree as it is for the beginning of a change. Files that are not tracked
 // are no part of it, and those that are tracked are as they were checked out.
 func (t *Tree) StartChange(ctx context.Context) error {
-	var err error
-	if t.settled, err = t.Leftover(ctx); err != nil {
+	u, err := t.list(ctx, "settle")
+	if err != nil {
 		return err
 	}
-	raw, err := t.git.Output(ctx, git.MaxOutput, "ls-files", "-z", "--others", "--exclude-standard", "--directory")
-	if err != nil {
-		return unreadable(err)
+	t.settled = append(t.settled, t.leftOut(u)...)
+	var patterns strings.Builder
+	for _, name := range u.others {
+		if name != "" && !strings.Contains(name, "\n") {
+			patterns.WriteString("/" + escape(name) + "\n")
+		}
+	}
+	return t.excludeToo(patterns.String())
+}
+
+// excludeToo adds lines of patterns to the file of excludes.
+func (t *Tree) excludeToo(patterns string) error {
+	if patterns == "" {
+		return nil
 	}
 	file, err := os.OpenFile(t.excludes(), os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return infra(err, "settle the work tree")
+		return infra(err, "leave files out")
 	}
-	defer file.Close()
-	for name := range strings.SplitSeq(strings.Trim(string(raw), "\x00"), "\x00") {
-		if name == "" || strings.Contains(name, "\n") {
-			continue
-		}
-		if _, err := file.WriteString("/" + escape(name) + "\n"); err != nil {
-			return infra(err, "settle the work tree")
-		}
-	}
-	_, _ = t.git.Run(ctx, "update-index", "-q", "--refresh") // its exit code says that there are changes
-	if _, err := t.git.Run(ctx, "checkout-index", "--force", "--all"); err != nil {
-		return infra(err, "settle the work tree")
+	_, err = file.WriteString(patterns)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return infra(err, "leave files out")
 	}
 	return nil
 }

@@ -2,15 +2,12 @@ package workspace
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"unicode"
-
-	"github.com/signalbox/signalbox/pkg/git"
 )
 
 // omit leaves out of the change the new files that no change may have and that it does not
@@ -20,12 +17,15 @@ import (
 // Git gets them in the file of excludes, before it reads the tree: it does not enter what it
 // ignores. No file of the tree is opened.
 func (t *Tree) omit(ctx context.Context) error {
-	raw, err := t.git.Output(ctx, git.MaxOutput, "ls-files", "-z", "--others", "--directory", "--exclude-standard")
+	u, err := t.list(ctx, "")
 	if err != nil {
-		return unreadable(err)
+		return err
 	}
-	var patterns []string
-	for name := range strings.SplitSeq(strings.Trim(string(raw), "\x00"), "\x00") {
+	if t.once {
+		t.listed = &u
+	}
+	var patterns strings.Builder
+	for _, name := range u.others {
 		if name == "" {
 			continue
 		}
@@ -49,7 +49,7 @@ func (t *Tree) omit(ctx context.Context) error {
 					t.omitted = map[string]bool{}
 				}
 				t.omitted[rel] = true
-				patterns = append(patterns, pattern)
+				patterns.WriteString(pattern + "\n")
 			}
 			if d.IsDir() {
 				return filepath.SkipDir
@@ -60,18 +60,7 @@ func (t *Tree) omit(ctx context.Context) error {
 			return unreadable(err)
 		}
 	}
-	if len(patterns) == 0 {
-		return nil
-	}
-	file, err := os.OpenFile(t.excludes(), os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return infra(err, "leave files out")
-	}
-	_, err = file.WriteString(strings.Join(patterns, "\n") + "\n")
-	if err = errors.Join(err, file.Close()); err != nil {
-		return infra(err, "leave files out")
-	}
-	return nil
+	return t.excludeToo(patterns.String())
 }
 
 // core matches the name of the memory of a process that crashed.

@@ -45,6 +45,7 @@ type Tree struct {
 	omitted  map[string]bool // files and directories that are no part of the change for what they are
 	once     bool            // the tree is read once, see Hold
 	seen     *left           // as it was read then; nil: it was not yet
+	listed   *untracked      // then, too
 }
 
 // Checkout makes a work tree at the spec's head and fetches the bundles that are not
