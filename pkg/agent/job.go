@@ -7,13 +7,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/engine/learning"
 	"github.com/signalbox/signalbox/pkg/engine/subject"
@@ -177,4 +177,4 @@ func signature(text string) string {
 	return testrun.Signature(instance.Evidence{Output: changingIDs.ReplaceAllString(text, "ID")})
 }
 
-var changingIDs = regexp.MustCompile(`\b[0-9a-f]{12,}\b|\d{5,}`)
+var changingIDs = lazyregexp.New(`\b[0-9a-f]{12,}\b|\d{5,}`)

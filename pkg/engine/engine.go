@@ -12,9 +12,9 @@ package engine
 
 import (
 	"context"
-	"regexp"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/engine/dispatch"
 	"github.com/signalbox/signalbox/pkg/engine/eventstore"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
@@ -152,7 +152,7 @@ func (e *Engine) Over(in instance.Instance, role string) (why string) {
 type traceKey struct{}
 
 // traceparent is the header of W3C Trace Context, level 1, version 00.
-var traceparent = regexp.MustCompile(`^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
+var traceparent = lazyregexp.New(`^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
 
 // WithTrace has the commits made under ctx carry the W3C traceparent. An invalid
 // one is dropped: a sender's tracing is no reason to refuse its command.

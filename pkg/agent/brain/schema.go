@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/engine/learning"
 )
@@ -151,7 +151,7 @@ func check(document []byte, value any) error {
 	return nil
 }
 
-var validating = regexp.MustCompile(`^validating (\S+): `)
+var validating = lazyregexp.New(`^validating (\S+): `)
 
 // fault replaces the path through the schema in a validator's message by the name
 // of the field, such as answers[].question.

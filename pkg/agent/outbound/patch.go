@@ -2,10 +2,10 @@ package outbound
 
 import (
 	"bytes"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/base/sanitize"
 	"github.com/signalbox/signalbox/pkg/base/secret"
 )
@@ -14,9 +14,9 @@ import (
 // the one before, so that no secret falls between two.
 const chunk, overlap = 64 << 10, 1 << 10
 
-var commitLine = regexp.MustCompile(`^[0-9a-f]{40}(?:[0-9a-f]{24})?$`)
+var commitLine = lazyregexp.New(`^[0-9a-f]{40}(?:[0-9a-f]{24})?$`)
 
-var hunk = regexp.MustCompile(`^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
+var hunk = lazyregexp.New(`^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
 
 // patchScanner finds secrets, and characters that turn text around, in the added lines of a patch without context that
 // is written to it. Lines that follow each other are scanned together: a secret

@@ -2,11 +2,11 @@ package outbound
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/base/sanitize"
 )
 
@@ -28,7 +28,7 @@ const (
 )
 
 // ownMarker is a marker as package rules writes it.
-var ownMarker = regexp.MustCompile(`^<!-- signalbox instance=[^\s<>]* key=[^\s<>]* -->$`)
+var ownMarker = lazyregexp.New(`^<!-- signalbox instance=[^\s<>]* key=[^\s<>]* -->$`)
 
 // ownHTML is the HTML of the product's own texts: a break within a cell of a table, and the
 // parts that are folded, of the comment on how an issue stands and of pull requests.
@@ -97,7 +97,7 @@ func closesOwn(body string, at, issue int) bool {
 }
 
 // closesOne matches those words.
-var closesOne = regexp.MustCompile(`^Closes #(\d+)\b`)
+var closesOne = lazyregexp.New(`^Closes #(\d+)\b`)
 
 func lineAt(s string, at int) int { return strings.Count(s[:at], "\n") + 1 }
 

@@ -1,12 +1,14 @@
 package outbound
 
-import "regexp"
+import (
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
+)
 
 // VerdictTrailer is the key of the line of a commit's message that says whether a test shows
 // the work to be right.
 const VerdictTrailer = "Signalbox-Verdict"
 
-var trailer = regexp.MustCompile(`(?im)^[\s>*+-]*signalbox-[a-z-]+\s*:`)
+var trailer = lazyregexp.New(`(?im)^[\s>*+-]*signalbox-[a-z-]+\s*:`)
 
 // StatesTrailer reports whether a message has a line that looks like a trailer of Signalbox.
 // Only the services of Signalbox may write one.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/agent/brain/prompt"
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	"github.com/signalbox/signalbox/pkg/service"
 )
@@ -100,7 +100,7 @@ func (s Specs) Build(role string, t Tools) (Brains, error) {
 }
 
 // next is where the next brain of a list begins.
-var next = regexp.MustCompile(`,\s*(?:exec:|model:|rules\s*$)`)
+var next = lazyregexp.New(`,\s*(?:exec:|model:|rules\s*$)`)
 
 // hasty is how long a model that is not the last of a list waits for its provider.
 const hasty = 30 * time.Second

@@ -7,12 +7,12 @@ import (
 	"io/fs"
 	"os"
 	osexec "os/exec"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain/exec"
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 // versionWithin is how long a coding agent may take to print its version. One in Node.js
@@ -23,7 +23,7 @@ const versionWithin = 2 * time.Minute
 var ErrNoProgram = errors.New("there is no program")
 
 // plainWord is a word that a shell takes as it is.
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./+@%-]+$`)
+var plainWord = lazyregexp.New(`^[A-Za-z0-9_./+@%-]+$`)
 
 // runnable returns why the program of a brain cannot be started, before anybody waits
 // for it. A coding agent has to print its version, too.

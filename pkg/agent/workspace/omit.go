@@ -5,9 +5,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 // omit leaves out of the change the new files that no change may have and that it does not
@@ -64,7 +65,7 @@ func (t *Tree) omit(ctx context.Context) error {
 }
 
 // core matches the name of the memory of a process that crashed.
-var core = regexp.MustCompile(`^core\.\d+$`)
+var core = lazyregexp.New(`^core\.\d+$`)
 
 // unwanted reports whether a new file or directory is no part of a change, and returns the
 // pattern of git that matches it alone.

@@ -25,6 +25,9 @@ func (r *Regexp) MatchString(s string) bool { return r.get().MatchString(s) }
 // Match reports a match in b.
 func (r *Regexp) Match(b []byte) bool { return r.get().Match(b) }
 
+// FindSubmatch returns the first match in b and its groups.
+func (r *Regexp) FindSubmatch(b []byte) [][]byte { return r.get().FindSubmatch(b) }
+
 // FindString returns the first match.
 func (r *Regexp) FindString(s string) string { return r.get().FindString(s) }
 

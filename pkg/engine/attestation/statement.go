@@ -3,8 +3,9 @@ package attestation
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"time"
+
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 // The types of a statement. A change of the predicate's meaning has a new version.
@@ -112,7 +113,7 @@ type Decision struct {
 	Permission string `json:"permission,omitempty"` // on the repository, as the forge said
 }
 
-var digest = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+var digest = lazyregexp.New(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // check returns an error unless the statement is of one commit and one tree, and of our predicate.
 func (s Statement) check() error {

@@ -2,12 +2,13 @@ package instance
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
+
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 // raised matches a raise as people write it.
-var raised = regexp.MustCompile(`^\+(?:\$?([0-9]+(?:\.[0-9]+)?)|([0-9]+(?:\.[0-9]+)?)usd|([0-9]+)tokens)$`)
+var raised = lazyregexp.New(`^\+(?:\$?([0-9]+(?:\.[0-9]+)?)|([0-9]+(?:\.[0-9]+)?)usd|([0-9]+)tokens)$`)
 
 // ParseRaise reads a raise of a budget: +5usd, +$5, +5 or +200000tokens.
 func ParseRaise(s string) (a RaiseBudget, err error) {

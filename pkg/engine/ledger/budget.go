@@ -3,11 +3,11 @@ package ledger
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
@@ -22,7 +22,7 @@ type Budget struct {
 }
 
 // amount is what a day may cost: money or tokens; else it is a duration.
-var amount = regexp.MustCompile(`^(?:\$([0-9]+(?:\.[0-9]+)?)|([0-9]+(?:\.[0-9]+)?)usd|([0-9]+)tokens)$`)
+var amount = lazyregexp.New(`^(?:\$([0-9]+(?:\.[0-9]+)?)|([0-9]+(?:\.[0-9]+)?)usd|([0-9]+)tokens)$`)
 
 // Parse parses a budget such as "repo=acme/widgets,day=20usd" or "role=developer,day=8h".
 func Parse(text string) (Budget, error) {

@@ -3,10 +3,11 @@ package question
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 // ErrUnfit means that words are no answer in the form of the question. Its text names the permitted ones.
@@ -62,7 +63,7 @@ func (f Form) Read(asked, words string) (value, more string, err error) {
 }
 
 // byLetter matches "b", "(b)", "b)", "option b", and what follows.
-var byLetter = regexp.MustCompile(`(?i)^(?:option\s+|answer\s+)?\(?([a-z])\b[).:]?(.*)$`)
+var byLetter = lazyregexp.New(`(?i)^(?:option\s+|answer\s+)?\(?([a-z])\b[).:]?(.*)$`)
 
 // option returns the option that words name by its text or its letter.
 func (f Form) option(words string) (value, more string, ok bool) {
@@ -94,7 +95,7 @@ func (f Form) option(words string) (value, more string, ok bool) {
 }
 
 // courtesies are words that add nothing to an answer.
-var courtesies = regexp.MustCompile(`(?i)^(?:please|pls|thanks|thank you|thx|for sure|of course|definitely)\b`)
+var courtesies = lazyregexp.New(`(?i)^(?:please|pls|thanks|thank you|thx|for sure|of course|definitely)\b`)
 
 // aside returns the remark that follows an answer. ok is false if the words go on without a pause, so
 // that the answer may be the beginning of another sentence.
@@ -122,7 +123,7 @@ func aside(words string) (more string, ok bool) {
 	return more, true
 }
 
-var affirms = regexp.MustCompile(`(?i)^(?:(yes|yep|yeah|y|sure|ok|okay|true|ja|oui|si|sí|correct|\+1|👍)|(no|nope|n|false|nein|non|-1|👎))(?:([^\pL\pN].*)|$)`)
+var affirms = lazyregexp.New(`(?i)^(?:(yes|yep|yeah|y|sure|ok|okay|true|ja|oui|si|sí|correct|\+1|👍)|(no|nope|n|false|nein|non|-1|👎))(?:([^\pL\pN].*)|$)`)
 
 // yesNo returns the yes or no that words begin with.
 func yesNo(words string) (value, more string, ok bool) {
@@ -138,7 +139,7 @@ func yesNo(words string) (value, more string, ok bool) {
 	return value, more, ok
 }
 
-var numeral = regexp.MustCompile(`^[+-]?(?:\d{1,18}(?:\.\d{1,9})?|\.\d{1,9})\b`)
+var numeral = lazyregexp.New(`^[+-]?(?:\d{1,18}(?:\.\d{1,9})?|\.\d{1,9})\b`)
 
 // number returns the number that words begin with. A unit may follow if the question names it.
 func number(asked, words string) (value, more string, ok bool) {

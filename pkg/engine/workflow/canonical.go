@@ -6,9 +6,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 // Source is the definition's canonical YAML: complete without what it was laid
@@ -134,8 +135,8 @@ func yes(b bool) string {
 // plain is a text that needs no quotes, unless it is reserved: a word that YAML,
 // whatever its version, reads as something else.
 var (
-	plain    = regexp.MustCompile(`^[a-z][a-z0-9_-]*$`)
-	reserved = regexp.MustCompile(`^(true|false|yes|no|on|off|y|n|null)$`)
+	plain    = lazyregexp.New(`^[a-z][a-z0-9_-]*$`)
+	reserved = lazyregexp.New(`^(true|false|yes|no|on|off|y|n|null)$`)
 )
 
 func scalar(value any) string {

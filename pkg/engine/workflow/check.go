@@ -3,13 +3,14 @@ package workflow
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
+
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 var (
-	oneToken   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`) // what fits a subject
-	identifier = regexp.MustCompile(`^[a-z][A-Za-z0-9_]{0,63}$`)        // what a guard can read
+	oneToken   = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`) // what fits a subject
+	identifier = lazyregexp.New(`^[a-z][A-Za-z0-9_]{0,63}$`)        // what a guard can read
 )
 
 // check reports names that mean nothing and rows that contradict themselves.
@@ -300,7 +301,7 @@ func (c checker) set(r Rule, name string) {
 	}
 }
 
-var anyPlaceholder = regexp.MustCompile(`\$\{([^}]*)\}?`)
+var anyPlaceholder = lazyregexp.New(`\$\{([^}]*)\}?`)
 
 // text checks what a text has in place of policy values.
 func (c checker) text(at Position, text string) {

@@ -3,13 +3,14 @@ package workflow
 import (
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
 	"cel.dev/cel-go/cel"
 	celast "cel.dev/cel-go/common/ast"
 	"cel.dev/cel-go/ext"
+
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 // costLimit bounds one evaluation of a guard that loops, in CEL's cost units.
@@ -191,7 +192,7 @@ func isIdent(e celast.Expr, name string) bool {
 	return e.Kind() == celast.IdentKind && e.AsIdent() == name
 }
 
-var quoted = regexp.MustCompile(`(?:undeclared reference to|undefined field) '([^']+)'`)
+var quoted = lazyregexp.New(`(?:undeclared reference to|undefined field) '([^']+)'`)
 
 func (c *compiler) report(g Guard, issues *cel.Issues, ps *problems) {
 	for _, e := range issues.Errors() {

@@ -2,9 +2,10 @@ package workflow
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 // Var gives the text of a variable its declared type. ok is false if there is no such
@@ -17,7 +18,7 @@ func (d *Definition) Var(name, text string) (value any, ok bool) {
 	return convert(text, like)
 }
 
-var placeholder = regexp.MustCompile(`\$\{policy\.([a-z][A-Za-z0-9_]*)\}`)
+var placeholder = lazyregexp.New(`\$\{policy\.([a-z][A-Za-z0-9_]*)\}`)
 
 // Text is s with each ${policy.NAME} replaced by the policy's value.
 func (d *Definition) Text(s string) string {

@@ -4,7 +4,6 @@ package command
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/yuin/goldmark/ast"
 
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/base/markdown"
 )
 
@@ -28,7 +28,7 @@ func (c Command) Key() string {
 }
 
 // hidden matches what people do not see in a line.
-var hidden = regexp.MustCompile(`(?s)<!--.*?(?:-->|$)`)
+var hidden = lazyregexp.New(`(?s)<!--.*?(?:-->|$)`)
 
 // MaxRead is how much of a comment is read for commands, in bytes. The text below is the rest of
 // an answer, or of the comment.

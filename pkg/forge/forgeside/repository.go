@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 // ErrRepository means that a repository is not one of those that the service serves.
@@ -74,8 +75,8 @@ func (r Repositories) Owners() (owners []string) {
 func isPattern(one string) bool { return strings.ContainsAny(one, "*?[") }
 
 var (
-	ownerPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*$`)
-	namePattern  = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
+	ownerPattern = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9-]*$`)
+	namePattern  = lazyregexp.New(`^[A-Za-z0-9_.-]+$`)
 )
 
 // Validate returns an error if one of the list cannot name a repository, or if nothing is

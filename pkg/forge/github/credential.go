@@ -8,10 +8,10 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"regexp"
 	"strings"
 	"sync"
 
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/forge"
 )
 
@@ -127,7 +127,7 @@ func about(ctx context.Context, repo string) context.Context {
 	return context.WithValue(ctx, repoKey{}, repo)
 }
 
-var owned = regexp.MustCompile(`^(?:/api/v3)?/(repos|orgs)/([^/]+)(?:/([^/]+))?`)
+var owned = lazyregexp.New(`^(?:/api/v3)?/(repos|orgs)/([^/]+)(?:/([^/]+))?`)
 
 // subject returns which owner and repository a request is about. They are those of its
 // path, else that of the request it was redirected from, else that of its context.

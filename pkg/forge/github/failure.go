@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/google/go-github/v60/github"
 
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/forge"
 )
 
@@ -65,7 +65,7 @@ func readable(err error) error {
 }
 
 // jobAddress is the address of a job of Actions, for people.
-var jobAddress = regexp.MustCompile(`/actions/runs/\d+/job/(\d+)`)
+var jobAddress = lazyregexp.New(`/actions/runs/\d+/job/(\d+)`)
 
 func jobOf(details string) (int64, bool) {
 	found := jobAddress.FindStringSubmatch(details)
@@ -107,8 +107,8 @@ func (c *Client) jobLog(ctx context.Context, owner, name string, job int64) (str
 }
 
 var (
-	logTime   = regexp.MustCompile(`(?m)^\x{feff}?\d{4}-\d\d-\d\dT[\d:.]+Z ?`)
-	logColour = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
+	logTime   = lazyregexp.New(`(?m)^\x{feff}?\d{4}-\d\d-\d\dT[\d:.]+Z ?`)
+	logColour = lazyregexp.New("\x1b\\[[0-9;]*[A-Za-z]")
 )
 
 // logTail returns the last lines of a job's log, without times and colours. They end with

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/forge"
 )
 
@@ -73,7 +73,7 @@ func (c *Client) Deliveries(ctx context.Context, since time.Time, most int) ([]H
 }
 
 // nextCursor matches the cursor of the next page in a Link header.
-var nextCursor = regexp.MustCompile(`<[^>]*[?&]cursor=([^&>]+)[^>]*>;\s*rel="next"`)
+var nextCursor = lazyregexp.New(`<[^>]*[?&]cursor=([^&>]+)[^>]*>;\s*rel="next"`)
 
 // Redeliver has the forge deliver once more what the attempt was at.
 func (c *Client) Redeliver(ctx context.Context, attempt int64) error {

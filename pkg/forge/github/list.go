@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/bradleyfalzon/ghinstallation/v2"
 	"github.com/google/go-github/v60/github"
 
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/forge"
 )
 
@@ -79,7 +79,7 @@ func (c *Client) installations(ctx context.Context) (all []installedOn, err erro
 }
 
 // nextPage matches the number of the next page in a Link header.
-var nextPage = regexp.MustCompile(`<[^>]*[?&]page=(\d+)[^>]*>;\s*rel="next"`)
+var nextPage = lazyregexp.New(`<[^>]*[?&]page=(\d+)[^>]*>;\s*rel="next"`)
 
 // learn notes whose installations there are, so that nobody asks for each.
 func (i *installations) learn(on []installedOn) error {

@@ -3,8 +3,8 @@ package github
 import (
 	"fmt"
 	"net/http"
-	"regexp"
 
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/forge"
 )
 
@@ -63,7 +63,7 @@ func again(r *http.Request, resp *http.Response) (*http.Request, error) {
 	return r, nil
 }
 
-var numbered = regexp.MustCompile(`^(?:/api/v3)?/(?:repos/[^/]+/[^/]+|repositories/\d+)/issues/(\d+)(?:/|$)`)
+var numbered = lazyregexp.New(`^(?:/api/v3)?/(?:repos/[^/]+/[^/]+|repositories/\d+)/issues/(\d+)(?:/|$)`)
 
 // issueNumber returns the number of the issue that a path names, "" if it names none.
 func issueNumber(path string) string {

@@ -9,10 +9,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/git"
 )
 
@@ -178,7 +178,7 @@ func syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-var hexPattern = regexp.MustCompile(`^[0-9a-f]{7,40}$`)
+var hexPattern = lazyregexp.New(`^[0-9a-f]{7,40}$`)
 
 // IsSHA reports whether the text is a whole SHA.
 func IsSHA(text string) bool { return len(text) == 40 && hexPattern.MatchString(text) }

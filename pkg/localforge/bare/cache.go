@@ -2,10 +2,11 @@ package bare
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 // cache keeps facts about commits by their SHAs. A commit never changes, and the forge
@@ -51,7 +52,7 @@ func (r Repo) read(ctx context.Context, max int, args ...string) (string, error)
 	return string(out), err
 }
 
-var fixedRevision = regexp.MustCompile(`^(\^?[0-9a-f]{40}(\^\{commit\})?|[0-9a-f]{40}\.\.[0-9a-f]{40})$`)
+var fixedRevision = lazyregexp.New(`^(\^?[0-9a-f]{40}(\^\{commit\})?|[0-9a-f]{40}\.\.[0-9a-f]{40})$`)
 
 // fixed reports whether the arguments up to "--" are options, and revisions that no ref can change.
 func fixed(args []string) bool {

@@ -3,10 +3,10 @@ package bare
 import (
 	"context"
 	"errors"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/git"
 )
 
@@ -123,7 +123,7 @@ func (r Repo) Diff(ctx context.Context, media, from, to string) ([]byte, error) 
 	return r.Output(ctx, maxDiff, args...)
 }
 
-var hunkPattern = regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
+var hunkPattern = lazyregexp.New(`^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
 
 // hunk is the header of a hunk: its first line and its number of lines, in the old
 // file and in the new one.

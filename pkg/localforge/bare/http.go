@@ -9,10 +9,10 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/git"
 )
 
@@ -27,7 +27,7 @@ type Gate interface {
 
 var (
 	services        = []string{"git-upload-pack", "git-receive-pack"}
-	protocolPattern = regexp.MustCompile(`^version=[0-9]$`)
+	protocolPattern = lazyregexp.New(`^version=[0-9]$`)
 )
 
 // Handler returns a handler of git's smart HTTP protocol at /owner/name.git. It runs

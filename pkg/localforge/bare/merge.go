@@ -5,9 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
+
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 var (
@@ -66,7 +67,7 @@ func (r Repo) Rebase(ctx context.Context, base, head string) (string, error) {
 	return tip, nil
 }
 
-var controls = regexp.MustCompile(`[\x00-\x08\x0b-\x1f]`)
+var controls = lazyregexp.New(`[\x00-\x08\x0b-\x1f]`)
 
 // commit makes a commit of a tree. An author without a date gets that of At.
 func (r Repo) commit(ctx context.Context, author Signature, message, tree string, parents ...string) (string, error) {

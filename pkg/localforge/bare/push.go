@@ -3,9 +3,10 @@ package bare
 import (
 	"bytes"
 	"context"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 // Move is a move of a branch. The zero SHA stands for a branch that does not exist.
@@ -18,7 +19,7 @@ type Move struct {
 // maxMoves limits the moves of one push that are on record.
 const maxMoves = 1000
 
-var shaPattern = regexp.MustCompile(`^[0-9a-f]{40}$`)
+var shaPattern = lazyregexp.New(`^[0-9a-f]{40}$`)
 
 const zeroSHA = "0000000000000000000000000000000000000000"
 

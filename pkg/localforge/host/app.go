@@ -10,12 +10,12 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/localforge/store"
 )
 
@@ -106,7 +106,7 @@ func (c *codes) take(code string, now time.Time) (app int64, ok bool) {
 	return w.app, ok && now.Before(w.until)
 }
 
-var unsuited = regexp.MustCompile(`[^a-z0-9]+`)
+var unsuited = lazyregexp.New(`[^a-z0-9]+`)
 
 // slugOf returns the name as an address has it.
 func slugOf(name string) string {

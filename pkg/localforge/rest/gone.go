@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/localforge/host"
 	"github.com/signalbox/signalbox/pkg/localforge/store"
 )
 
-var issuePath = regexp.MustCompile(`^/repos/[^/]+/[^/]+/issues/\d+`)
+var issuePath = lazyregexp.New(`^/repos/[^/]+/[^/]+/issues/\d+`)
 
 // follow makes the answer about an issue that is not here any more: that it was deleted, or
 // where it is now, if whoever asks may read that.

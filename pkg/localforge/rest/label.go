@@ -5,17 +5,17 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/localforge/store"
 )
 
 // defaultColor is the colour of a label that was created without one.
 const defaultColor = "ededed"
 
-var colorPattern = regexp.MustCompile(`^[0-9a-fA-F]{6}$`)
+var colorPattern = lazyregexp.New(`^[0-9a-fA-F]{6}$`)
 
 func (v view) label(r store.Repo, l store.Label) object {
 	return object{

@@ -9,11 +9,11 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/base/markdown"
 	"github.com/signalbox/signalbox/pkg/base/sanitize"
 	"github.com/signalbox/signalbox/pkg/git"
@@ -224,7 +224,7 @@ func stateName(i store.Issue) string {
 
 // hidden are the marks of services in their texts. Those of others are shown: agents read them,
 // and people vouch for a report by what they see of it.
-var hidden = regexp.MustCompile(`(?s)<!--.*?-->\n*`)
+var hidden = lazyregexp.New(`(?s)<!--.*?-->\n*`)
 
 func newRemark(v *host.Visit, id, what, text string, by int64, when time.Time) remark {
 	author, _ := v.State.Accounts.Get(by)

@@ -14,7 +14,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +21,7 @@ import (
 	"golang.org/x/oauth2"
 	"golang.org/x/time/rate"
 
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/engine/subject"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/service/access"
@@ -66,7 +66,7 @@ type team struct {
 	right     access.Kind
 }
 
-var teamForm = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9-]*)/([A-Za-z0-9_][A-Za-z0-9._-]*)=(view|act|admin)$`)
+var teamForm = lazyregexp.New(`^([A-Za-z0-9][A-Za-z0-9-]*)/([A-Za-z0-9_][A-Za-z0-9._-]*)=(view|act|admin)$`)
 
 // open returns nil if nothing is configured. base is the address of the console.
 func (g GitHub) open(base string) (*gitHub, error) {

@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/agent/repoconfig"
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/base/sanitize"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/engine/subject"
@@ -156,7 +156,7 @@ func (o order) signalWith(ctx context.Context, cmd command.Command, name string,
 func (o order) hint(verb string) string { return "`/" + o.grammar.Name + " " + verb + "`" }
 
 // ofQuestion matches an answer that names its question.
-var ofQuestion = regexp.MustCompile(`(?is)^(?:q|question |#)?([0-9]{1,4})[:.)]\s*(.+)$|^q([0-9]{1,4})\s+(.+)$`)
+var ofQuestion = lazyregexp.New(`(?is)^(?:q|question |#)?([0-9]{1,4})[:.)]\s*(.+)$|^q([0-9]{1,4})\s+(.+)$`)
 
 // inQuestion returns the number of the question that an answer names, 0 for none, and the
 // answer as it is read later.

@@ -1,12 +1,12 @@
 package app
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
 
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/base/markdown"
 )
 
@@ -18,15 +18,15 @@ const (
 )
 
 // waitPhrase matches "blocked by #12, #13 and #14" and its kin.
-var waitPhrase = regexp.MustCompile(`(?i)\b(?:blocked[ -](?:by|on)|depend(?:s|ent|ing)?[ -](?:up)?on)[\s:*_]*` + joint + `(` +
+var waitPhrase = lazyregexp.New(`(?i)\b(?:blocked[ -](?:by|on)|depend(?:s|ent|ing)?[ -](?:up)?on)[\s:*_]*` + joint + `(` +
 	issueName + `(?:` + joint + issueName + `)*)`)
 
 // issueNamed matches one name of an issue.
-var issueNamed = regexp.MustCompile(`(?i)(?:https?://[^\s/]+/)?([\w.-]+/[\w.-]+)?(?:#|/(?:issues|pull)/)(\d{1,9})\b`)
+var issueNamed = lazyregexp.New(`(?i)(?:https?://[^\s/]+/)?([\w.-]+/[\w.-]+)?(?:#|/(?:issues|pull)/)(\d{1,9})\b`)
 
 // elsewhere matches words before a phrase that make it no dependency of this issue: a
 // denial, the past, or another issue as the subject.
-var elsewhere = regexp.MustCompile(`(?i)(?:\b(?:not|no longer|never|was|were|previously|formerly)|n[\x{2019}']t|#\d+|/\d+)(?:\s+(?:is|are|be|been|also|yet|really|longer))*\s*$`)
+var elsewhere = lazyregexp.New(`(?i)(?:\b(?:not|no longer|never|was|were|previously|formerly)|n[\x{2019}']t|#\d+|/\d+)(?:\s+(?:is|are|be|been|also|yet|really|longer))*\s*$`)
 
 // maxNamed is how many issues a text can wait for.
 const maxNamed = 30

@@ -2,11 +2,12 @@ package change
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 
 	"github.com/google/go-github/v60/github"
+
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 // mergeGroupEvent has the reason, which the client library leaves out.
@@ -30,7 +31,7 @@ func mergeGroup(e *mergeGroupEvent, c *Change) (missing string) {
 }
 
 // queueBranch matches the branch on which a merge queue tests a pull request.
-var queueBranch = regexp.MustCompile(`^(?:refs/heads/)?gh-readonly-queue/.+/pr-([0-9]{1,9})-[0-9a-f]{7,64}$`)
+var queueBranch = lazyregexp.New(`^(?:refs/heads/)?gh-readonly-queue/.+/pr-([0-9]{1,9})-[0-9a-f]{7,64}$`)
 
 // queued returns the pull request that a merge queue tests on the branch, 0 if the branch
 // is not a merge queue's.

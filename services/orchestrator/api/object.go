@@ -7,13 +7,13 @@ import (
 	"io"
 	"net/url"
 	"path"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/micro"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/engine/subject"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
@@ -210,7 +210,7 @@ func (s *Server) putObject(ctx context.Context, r request) (proto.Message, *pb.R
 	return reply, nil
 }
 
-var commitID = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
+var commitID = lazyregexp.New(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
 
 // checkPut returns why an object cannot be put under a claim on the instance. Its name is that of its content:
 // an artifact's hash, or the commit at the head of a bundle of the instance's own repository.

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain/rules"
 	"github.com/signalbox/signalbox/pkg/agent/outbound"
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/forge"
 )
@@ -67,7 +67,7 @@ func (h *handler) ask(ctx context.Context, name string, issue instance.Issue, at
 }
 
 // questionLine is how a comment of ours begins a question.
-var questionLine = regexp.MustCompile(`(?m)^\*\*Q\d+\.`)
+var questionLine = lazyregexp.New(`(?m)^\*\*Q\d+\.`)
 
 // asks reports whether a comment has all the questions.
 func asks(body string, open []instance.Question) bool {

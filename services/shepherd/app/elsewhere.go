@@ -2,16 +2,16 @@ package app
 
 import (
 	"context"
-	"regexp"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/forge/merge"
 )
 
 // done elsewhere, in the words of reviewers. Each names the work as a whole: what is said
 // of a line, or of a part, is a remark like another.
-var saysElsewhere = regexp.MustCompile(`(?i)(^\s*/invalid\b` +
+var saysElsewhere = lazyregexp.New(`(?i)(^\s*/invalid\b` +
 	`|\b(this|it|that|the (task|story|issue|work|feature|bug)) (is|was|has been|got) (already )?(done|fixed|solved|implemented|completed|addressed|resolved|merged) (already )?` +
 	`(elsewhere|in another (pull request|pr|change)|(by|in|with) ([\w.-]+/[\w.-]+)?#\d+)` +
 	`|\balready (done|fixed|solved|implemented|completed|addressed|resolved|merged) (elsewhere|in another (pull request|pr|change)|(by|in|with) ([\w.-]+/[\w.-]+)?#\d+)` +
@@ -19,7 +19,7 @@ var saysElsewhere = regexp.MustCompile(`(?i)(^\s*/invalid\b` +
 	`|\b(this|the) (pr|pull request|task|story|work|feature) is (no longer|not) (needed|wanted|necessary|required)\b)`)
 
 // denied is what takes such words back.
-var denied = regexp.MustCompile(`(?i)\b(not|never|isn.?t|wasn.?t|if|unless|until|whether)\b[^.!\n]{0,20}$`)
+var denied = lazyregexp.New(`(?i)\b(not|never|isn.?t|wasn.?t|if|unless|until|whether)\b[^.!\n]{0,20}$`)
 
 // elsewhere ends the visit if a reviewer says that the work is done elsewhere, or not needed
 // any more (story lifecycle, invalid), and the story's policy heeds that.

@@ -5,13 +5,13 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"regexp"
 	"strings"
 	"text/template"
 
 	"github.com/signalbox/signalbox/pkg/agent"
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
 	"github.com/signalbox/signalbox/pkg/agent/workspace"
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 	"github.com/signalbox/signalbox/pkg/forge/merge"
@@ -191,9 +191,9 @@ func (q question) String() string {
 }
 
 var (
-	blankLines = regexp.MustCompile(`\n{3,}`)
-	keyLine    = regexp.MustCompile(`(?m)^### ((?:review|line|comment|check) \d+)\b`)
-	markLine   = regexp.MustCompile(`(?m)^### conflict$`)
+	blankLines = lazyregexp.New(`\n{3,}`)
+	keyLine    = lazyregexp.New(`(?m)^### ((?:review|line|comment|check) \d+)\b`)
+	markLine   = lazyregexp.New(`(?m)^### conflict$`)
 )
 
 // remarksIn returns the keys of the remarks and checks in a question.

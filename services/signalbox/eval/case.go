@@ -10,8 +10,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 // Case is one merged change as a task. An agent gets the code of Base and the text, and
@@ -77,8 +78,8 @@ func readCases(file string) (cases []Case, repo string, err error) {
 }
 
 var (
-	commitID = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
-	caseID   = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._-]*$`)
+	commitID = lazyregexp.New(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
+	caseID   = lazyregexp.New(`^[0-9A-Za-z][0-9A-Za-z._-]*$`)
 )
 
 func (c Case) check() error {

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/forge"
 )
 
@@ -24,8 +24,8 @@ type issues struct {
 }
 
 var (
-	closes = regexp.MustCompile(`(?i)\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+(?:([\w.-]+/[\w.-]+)?#|GH-|https?://[^\s/]+/([\w.-]+/[\w.-]+)/issues/)([1-9]\d{0,8})\b`)
-	pulled = regexp.MustCompile(`^Merge pull request #([1-9]\d{0,8})\b|\((?:#|GH-)([1-9]\d{0,8})\)\s*$`)
+	closes = lazyregexp.New(`(?i)\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+(?:([\w.-]+/[\w.-]+)?#|GH-|https?://[^\s/]+/([\w.-]+/[\w.-]+)/issues/)([1-9]\d{0,8})\b`)
+	pulled = lazyregexp.New(`^Merge pull request #([1-9]\d{0,8})\b|\((?:#|GH-)([1-9]\d{0,8})\)\s*$`)
 )
 
 // replace gives a case the text of the issue that its commit's message closes, or that the

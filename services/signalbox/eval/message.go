@@ -1,14 +1,15 @@
 package eval
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 var (
-	mergeSubject = regexp.MustCompile(`^Merge (?:pull request|branch|remote-tracking branch)\b`)
-	numberAtEnd  = regexp.MustCompile(`\s*\((?:#|GH-|!)\d+\)$`)
-	trailer      = regexp.MustCompile(`^(?:[A-Za-z][A-Za-z-]*-[Bb]y|Change-Id|Reviewed-on|PiperOrigin-RevId|Signalbox-[A-Za-z]+): `)
+	mergeSubject = lazyregexp.New(`^Merge (?:pull request|branch|remote-tracking branch)\b`)
+	numberAtEnd  = lazyregexp.New(`\s*\((?:#|GH-|!)\d+\)$`)
+	trailer      = lazyregexp.New(`^(?:[A-Za-z][A-Za-z-]*-[Bb]y|Change-Id|Reviewed-on|PiperOrigin-RevId|Signalbox-[A-Za-z]+): `)
 )
 
 // parseMessage returns the text of a case from a commit's message: without trailers, and

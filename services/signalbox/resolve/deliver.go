@@ -7,9 +7,9 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/services/signalbox/term"
@@ -34,8 +34,8 @@ type remote struct {
 var ErrNoRemote = errors.New("the repository has no remote: git remote add origin URL")
 
 var (
-	scpForm   = regexp.MustCompile(`^(?:[^/@:]+@)?([^/@:]+):([^/].*)$`)
-	ownerName = regexp.MustCompile(`^/?([^/]+/[^/]+?)(?:\.git)?/?$`)
+	scpForm   = lazyregexp.New(`^(?:[^/@:]+@)?([^/@:]+):([^/].*)$`)
+	ownerName = lazyregexp.New(`^/?([^/]+/[^/]+?)(?:\.git)?/?$`)
 )
 
 // remote returns the remote of the base branch, else origin, else the only one.

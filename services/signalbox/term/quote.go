@@ -1,11 +1,12 @@
 package term
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,-]+$`)
+var plainWord = lazyregexp.New(`^[A-Za-z0-9_./:@%+=,-]+$`)
 
 // Quote returns a word as a shell reads it, for commands that people copy.
 func Quote(word string) string {

@@ -3,11 +3,11 @@ package view
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
@@ -71,7 +71,7 @@ func Sort(all []Summary) []Summary {
 }
 
 // digits matches a number in a name.
-var digits = regexp.MustCompile(`[0-9]+|[^0-9]+`)
+var digits = lazyregexp.New(`[0-9]+|[^0-9]+`)
 
 // natural compares names, numbers in them by their value.
 func natural(a, b string) int {

@@ -5,11 +5,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
@@ -188,7 +188,7 @@ func readCodex(a *answer, line []byte) {
 
 // codexStatus is how codex begins the message of a status that is no success; it has it
 // nowhere else.
-var codexStatus = regexp.MustCompile(`^unexpected status ([45]\d\d) `)
+var codexStatus = lazyregexp.New(`^unexpected status ([45]\d\d) `)
 
 func readGemini(a *answer, line []byte) {
 	var e struct {
@@ -230,7 +230,7 @@ func readGemini(a *answer, line []byte) {
 }
 
 // geminiAttempt is how gemini says that it waits before it asks its model again.
-var geminiAttempt = regexp.MustCompile(`^Attempt \d+ failed with status (\d+)\. Retrying`)
+var geminiAttempt = lazyregexp.New(`^Attempt \d+ failed with status (\d+)\. Retrying`)
 
 func readGeminiAside(a *answer, line []byte) {
 	if m := geminiAttempt.FindSubmatch(line); m != nil {
@@ -287,7 +287,7 @@ func readOpencode(a *answer, line []byte) {
 
 // opencodeLog is the line of its log that reports that its model did not answer; it asks again then.
 // A small request is a title's.
-var opencodeLog = regexp.MustCompile(`^timestamp=\S+ level=ERROR .*message="stream error" .*small=false `)
+var opencodeLog = lazyregexp.New(`^timestamp=\S+ level=ERROR .*message="stream error" .*small=false `)
 
 func readOpencodeAside(a *answer, line []byte) {
 	if opencodeLog.Match(line) {
@@ -339,8 +339,8 @@ func readGoose(a *answer, line []byte) {
 }
 
 var (
-	aiderTokens = regexp.MustCompile(`^Tokens: ([\d.,]+)([kM]?) sent,.*?([\d.,]+)([kM]?) received`)
-	aiderCost   = regexp.MustCompile(`Cost: \$([\d.]+) message`)
+	aiderTokens = lazyregexp.New(`^Tokens: ([\d.,]+)([kM]?) sent,.*?([\d.,]+)([kM]?) received`)
+	aiderCost   = lazyregexp.New(`Cost: \$([\d.]+) message`)
 )
 
 func readAider(a *answer, line []byte) {

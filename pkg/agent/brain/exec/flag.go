@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 // helpWithin is how long a program may take to print its flags.
@@ -75,7 +75,7 @@ func unknownFlags(args []string, help, said string) []string {
 	return named
 }
 
-var flagName = regexp.MustCompile(`^--?[A-Za-z][A-Za-z0-9-]*$`)
+var flagName = lazyregexp.New(`^--?[A-Za-z][A-Za-z0-9-]*$`)
 
 // word reports whether a text has a word that no letter, digit or dash follows.
 func word(text, word string) bool {

@@ -2,11 +2,11 @@ package exec
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 // inFile returns the result of a result file: the whole text, or the object at its end or in
@@ -26,7 +26,7 @@ func inFile(text []byte) []byte {
 }
 
 // block matches a code fence of a message that has an object.
-var block = regexp.MustCompile("(?s)```(?:json)?[ \\t]*\\n[ \\t]*(\\{.*?\\})[ \\t\\n]*```")
+var block = lazyregexp.New("(?s)```(?:json)?[ \\t]*\\n[ \\t]*(\\{.*?\\})[ \\t\\n]*```")
 
 // fenced returns the object of the last code fence of a text that is a result. It reads the
 // last most bytes.
@@ -44,7 +44,7 @@ func prose(text string) string { return strings.TrimSpace(block.ReplaceAllString
 
 // footer matches a line that says nothing of the work: a trailer of a commit message, the
 // signature of a tool, a rule, the mark of a code fence.
-var footer = regexp.MustCompile(`(?i)^[\s>*_]*(?:` +
+var footer = lazyregexp.New(`(?i)^[\s>*_]*(?:` +
 	`(?:co-authored|signed-off|reviewed|acked|tested|reported|suggested|assisted|generated|helped)-by:.*` +
 	`|(?:change-id|signalbox-[a-z-]+):.*` +
 	`|\W*(?:generated|created|made|written|committed) (?:with|by|using) .*` +

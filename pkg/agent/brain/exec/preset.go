@@ -9,13 +9,13 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/base/yamltext"
 )
 
@@ -140,10 +140,10 @@ func (ps Presets) add(dir fs.FS, at string) error {
 }
 
 // plainName is a preset's name, which is one word of a brain.
-var plainName = regexp.MustCompile(`^[a-z][a-z0-9_-]*$`)
+var plainName = lazyregexp.New(`^[a-z][a-z0-9_-]*$`)
 
 // placeholder is what expand replaces.
-var placeholder = regexp.MustCompile(`\{\{[^}]*\}\}`)
+var placeholder = lazyregexp.New(`\{\{[^}]*\}\}`)
 
 // parse reads one file.
 func (ps Presets) parse(text []byte, file string) (preset, error) {
@@ -215,7 +215,7 @@ func line(text []byte, key string) int {
 }
 
 // position is how the parser says where something is.
-var position = regexp.MustCompile(`^\[(\d+):\d+\] `)
+var position = lazyregexp.New(`^\[(\d+):\d+\] `)
 
 // placed returns an error of the parser with file and line, in one line.
 func placed(file string, err error) error {

@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"github.com/signalbox/signalbox/pkg/agent/sandbox/egress"
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/base/yamltext"
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	"github.com/signalbox/signalbox/pkg/engine/yamlfile"
@@ -26,10 +26,10 @@ import (
 
 // serverName is a server's name. It has no underscore: two of them end it in the name of a
 // tool.
-var serverName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,23}$`)
+var serverName = lazyregexp.New(`^[a-z][a-z0-9-]{0,23}$`)
 
 // variable is the name of a variable, or a pattern of names.
-var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_*]*$`)
+var variable = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_*]*$`)
 
 // reserved are the headers that the protocol needs.
 var reserved = []string{"Accept", "Connection", "Content-Length", "Content-Type", "Host", "Last-Event-Id", "Transfer-Encoding"}
@@ -183,7 +183,7 @@ func (r *reader) headers(to *[]Header) take {
 	}
 }
 
-var headerName = regexp.MustCompile(`^[A-Za-z0-9-]{1,64}$`)
+var headerName = lazyregexp.New(`^[A-Za-z0-9-]{1,64}$`)
 
 // maxText is how many bytes a text may have.
 const maxText = 1000

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/base/sanitize"
 	"github.com/signalbox/signalbox/pkg/engine/yamlfile"
 )
@@ -19,7 +19,7 @@ const (
 )
 
 // property is a name of a property that all providers of models take.
-var property = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
+var property = lazyregexp.New(`^[A-Za-z0-9_.-]{1,64}$`)
 
 // kept are the keys of an object's schema that all providers take at its top. The server
 // itself checks what the others say.

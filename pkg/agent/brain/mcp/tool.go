@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/base/sanitize"
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	"github.com/signalbox/signalbox/pkg/engine/yamlfile"
@@ -41,7 +41,7 @@ const (
 )
 
 // toolName is a name of a tool. A dot stands for an underscore in names for models.
-var toolName = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
+var toolName = lazyregexp.New(`^[A-Za-z0-9_.-]+$`)
 
 // tools returns the tools of the server that it may offer, and what is to be said of others.
 func (c *connection) tools(ctx context.Context) (kit []Tool, said []string, err error) {

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
 
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
@@ -65,7 +65,7 @@ func ReadCards(path string) (Cards, error) {
 const defaultWindow = 128_000
 
 // version is what may stand after the name: the day of a version, or a service's tag.
-var version = regexp.MustCompile(`^(-20\d\d.*|-latest|-preview|[@:].*)?$`)
+var version = lazyregexp.New(`^(-20\d\d.*|-latest|-preview|[@:].*)?$`)
 
 // of returns the first card of a model. An unknown model has no price.
 func (c Cards) of(name string) Card {

@@ -3,6 +3,8 @@ package prompt
 import (
 	"regexp"
 	"strings"
+
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 // NoteKind is the kind of notes about templates that cannot be used. They are for people:
@@ -28,7 +30,7 @@ type Refusal struct {
 }
 
 // wrongFile matches the file that a line of a note begins with.
-var wrongFile = regexp.MustCompile(`^(\S.*?` + regexp.QuoteMeta(Suffix) + `): ?\S`)
+var wrongFile = lazyregexp.New(`^(\S.*?` + regexp.QuoteMeta(Suffix) + `): ?\S`)
 
 // Refusals returns what a note says, a Refusal for each template; none of a text that is
 // no such note.

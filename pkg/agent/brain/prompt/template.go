@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"slices"
 	"strings"
 	"text/template"
 	"text/template/parse"
 
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/engine/work"
 )
 
@@ -65,8 +65,8 @@ func compile(t work.Template, p *page) (*template.Template, error) {
 }
 
 var (
-	executing = regexp.MustCompile(`(?s): executing ".*?" at <(.*?)>: `)
-	stepping  = regexp.MustCompile(`<` + stepper + `>: error calling ` + stepper + `: `)
+	executing = lazyregexp.New(`(?s): executing ".*?" at <(.*?)>: `)
+	stepping  = lazyregexp.New(`<` + stepper + `>: error calling ` + stepper + `: `)
 )
 
 // located is an error of a template, on one line, which begins with FILE:LINE.

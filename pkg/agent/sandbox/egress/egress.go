@@ -12,13 +12,13 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 	"github.com/signalbox/signalbox/pkg/service/httpserver"
 )
 
@@ -36,7 +36,7 @@ type entry struct {
 }
 
 // hostName matches the name of a host, or *. and the name of a domain.
-var hostName = regexp.MustCompile(`^(?:\*\.)?[\pL\d_](?:[\pL\d_-]|\.[\pL\d_])*$`)
+var hostName = lazyregexp.New(`^(?:\*\.)?[\pL\d_](?:[\pL\d_-]|\.[\pL\d_])*$`)
 
 // Parse reads entries of the form HOST, HOST:PORT, ADDRESS:PORT, or *.HOST. The
 // port is 443 if there is none. An address that is written out may be private; a

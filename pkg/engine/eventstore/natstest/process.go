@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -13,6 +12,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
 // Process is a nats-server in a process of its own: it can be killed, and watched.
@@ -85,7 +86,7 @@ type log struct {
 	text []byte
 }
 
-var listening = regexp.MustCompile(`Listening for client connections on (127\.0\.0\.1:\d+)\n(?s:.*)Server is ready`)
+var listening = lazyregexp.New(`Listening for client connections on (127\.0\.0\.1:\d+)\n(?s:.*)Server is ready`)
 
 func (l *log) Write(b []byte) (int, error) {
 	if l.at == "" {
