@@ -132,14 +132,23 @@ type schemas struct {
 	resolved map[string]*jsonschema.Resolved
 }
 
+// loadSchemas returns the schemas, which are read and resolved once for all tests.
 func loadSchemas(t *testing.T) *schemas {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", "github.schema.json"))
+	s, err := readSchemas()
 	must(t, err)
-	var s jsonschema.Schema
-	must(t, json.Unmarshal(data, &s))
-	return &schemas{defs: s.Defs, resolved: map[string]*jsonschema.Resolved{}}
+	return s
 }
+
+var readSchemas = sync.OnceValues(func() (*schemas, error) {
+	data, err := os.ReadFile(filepath.Join("testdata", "github.schema.json"))
+	if err != nil {
+		return nil, err
+	}
+	var s jsonschema.Schema
+	err = json.Unmarshal(data, &s)
+	return &schemas{defs: s.Defs, resolved: map[string]*jsonschema.Resolved{}}, err
+})
 
 // find is a schema by its name; "[]" before it makes it a list's.
 func (s *schemas) find(name string) (*jsonschema.Resolved, error) {
