@@ -40,8 +40,8 @@ func (t *Tree) exclude(ctx context.Context) error {
 		return err
 	}
 	t.patterns = leftover()
-	for part := range elements(files) {
-		t.patterns = slices.DeleteFunc(t.patterns, func(p string) bool { return covers(p, part) })
+	for element := range elements(files) {
+		t.patterns = slices.DeleteFunc(t.patterns, func(p string) bool { return covers(p, element) })
 	}
 	if err := os.WriteFile(t.excludes(), []byte(strings.Join(t.patterns, "\n")+"\n"), 0o600); err != nil {
 		return err
@@ -81,12 +81,12 @@ type untracked struct {
 
 // listing reads names of the work tree, in the sandbox: of the ignored files those that a pattern of its first
 // argument, a file, matches, as check-ignore describes them; an empty name; the others. With a third argument it
-// then has the tracked files be as they were checked out. Its second argument is a file of its own.
+// then has the tracked files be as they were checked out. Its second argument names files of its own.
 const listing = `set -e
 git ls-files -z --others --ignored --directory --exclude-from="$1" >"$2"
-code=0
-[ ! -s "$2" ] || git check-ignore -z --stdin --verbose <"$2" || code=$?
-[ "$code" -le 1 ] # 1: none is ignored
+if [ -s "$2" ] && git check-ignore -z --stdin --verbose <"$2" >"$2.why"; then # it fails where none is ignored
+	cat "$2.why"
+fi
 printf '\0'
 git ls-files -z --others --exclude-standard --directory
 [ "$3" ] || exit 0
