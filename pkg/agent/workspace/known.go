@@ -9,6 +9,9 @@ import (
 // maxKnown limits the bytes that a Cache remembers.
 const maxKnown = 64 << 20
 
+// maxList limits the bytes of a list of files.
+const maxList = 256 << 20
+
 // outputs has what git printed about objects named by their ids. Objects never change, so a Cache runs
 // git once for each. Any number of goroutines may use it; the zero value is ready.
 type outputs struct {
@@ -59,9 +62,13 @@ func (r repository) remember(args []string, out string) { r.known.put(r.key(args
 func (r repository) key(args []string) string { return r.dir + "\x00" + strings.Join(args, "\x00") }
 
 // files lists the files of a commit, as git ls-tree prints them: mode, type and id, a tab, the path,
-// a zero byte.
+// a zero byte. The commit may be a reference.
 func (r repository) files(ctx context.Context, commit string) (string, error) {
-	return r.fixed(ctx, 256<<20, lsTree(commit)...)
+	if !commitID.MatchString(commit) { // it may move
+		raw, err := r.git.Output(ctx, maxList, lsTree(commit)...)
+		return string(raw), err
+	}
+	return r.fixed(ctx, maxList, lsTree(commit)...)
 }
 
 // lsTree returns the arguments of git that list the files of a commit.

@@ -137,7 +137,7 @@ func (t *Tree) Leftover(ctx context.Context) ([]string, error) {
 	return t.leftOut(*t.listed), nil
 }
 
-// leftOut returns what is no part of a change, sorted.
+// leftOut lists the files and directories that are no part of a change, sorted.
 func (t *Tree) leftOut(u untracked) []string {
 	return slices.Sorted(slices.Values(slices.AppendSeq(slices.Clone(u.left), maps.Keys(t.omitted))))
 }

@@ -34,7 +34,7 @@ type Module struct{ Path, Commit string }
 
 // Modules lists the submodules of a commit.
 func Modules(ctx context.Context, g git.Runner, commit string) ([]Module, error) {
-	raw, err := g.Output(ctx, 256<<20, lsTree(commit)...)
+	raw, err := g.Output(ctx, maxList, lsTree(commit)...)
 	return modulesIn(string(raw)), err
 }
 
@@ -52,9 +52,6 @@ func modulesIn(files string) (all []Module) {
 
 // modules lists the submodules of a commit.
 func (r repository) modules(ctx context.Context, commit string) ([]Module, error) {
-	if !commitID.MatchString(commit) { // a reference may move
-		return Modules(ctx, r.git, commit)
-	}
 	files, err := r.files(ctx, commit)
 	return modulesIn(files), err
 }

@@ -10,7 +10,7 @@ import (
 
 var (
 	oneToken   = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`) // what fits a subject
-	identifier = lazyregexp.New(`^[a-z][A-Za-z0-9_]{0,63}$`)        // what a guard can read
+	identifier = lazyregexp.New(`^[a-z][A-Za-z0-9_]{0,63}$`)        // names that a guard can read
 )
 
 // check reports names that mean nothing and rows that contradict themselves.
