@@ -1,6 +1,7 @@
 package forgeside
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -20,25 +21,33 @@ type Proposer interface {
 type Proposal struct {
 	Repo   forge.Repository
 	Branch string
+	Base   string // the branch that it is for; empty: the default branch
 	Draft  bool
 	Text   rules.PullRequest // without the commits
+
+	// Title and Body, if set, stand in place of Text. The job then has one pull request, of
+	// whatever commit. Propose adds the marker to the body.
+	Title, Body string
 }
 
 // Propose finds the pull request of the job's work, or opens it. own reports whether it is the
 // job's, by its author and its marker. One that people have closed or merged counts if it is own
-// and of this very commit.
+// and of this very commit, unless it has a Title of its own.
 func (g Gate) Propose(ctx context.Context, on Proposer, job agent.Job, p Proposal) (pr forge.PullRequest, own bool, err error) {
 	self, err := on.Self(ctx)
 	if err != nil {
 		return pr, false, err
 	}
-	ours := func(pr forge.PullRequest) bool {
-		return pr.Author.Login == self && strings.Contains(pr.Body, rules.Marker(job.Instance, "pull-request"))
-	}
+	mark := rules.Marker(job.Instance, "pull-request")
+	ours := func(pr forge.PullRequest) bool { return pr.Author.Login == self && strings.Contains(pr.Body, mark) }
 	pr, err = forge.Propose(ctx, on, forge.Proposal{
 		Repo: p.Repo.Name, Branch: p.Branch,
-		Ours: func(pr forge.PullRequest) bool { return ours(pr) && pr.HeadSHA == job.Head },
+		Ours: func(pr forge.PullRequest) bool { return ours(pr) && (p.Title != "" || pr.HeadSHA == job.Head) },
 		Describe: func() (forge.NewPullRequest, error) {
+			in := forge.NewPullRequest{Title: p.Title, Body: p.Body + "\n\n" + mark, Base: cmp.Or(p.Base, p.Repo.DefaultBranch), Draft: p.Draft}
+			if p.Title != "" {
+				return in, nil
+			}
 			text := p.Text
 			if job.Head != job.Base {
 				entries, stat, err := g.Workspace.Log(ctx, workspace.Spec{Repo: p.Repo.Name, Bundles: BundleObjects(job), Base: job.Base, Head: job.Head})
@@ -51,7 +60,8 @@ func (g Gate) Propose(ctx context.Context, on Proposer, job agent.Job, p Proposa
 				text.Diffstat = stat
 			}
 			text.Closes = true // the base is the default branch
-			return forge.NewPullRequest{Title: text.Title(), Body: text.Body(), Base: p.Repo.DefaultBranch, Draft: p.Draft, Closes: job.Issue.Number}, nil
+			in.Title, in.Body, in.Closes = text.Title(), text.Body(), job.Issue.Number
+			return in, nil
 		},
 	})
 	return pr, err == nil && ours(pr), err

@@ -39,7 +39,7 @@ func Rival(ctx context.Context, from RivalReader, g Gate, job agent.Job, repo fo
 	if job.Issue.Number == 0 || ToldToGoOn(job) {
 		return "", nil
 	}
-	mentions, err := from.Mentions(ctx, job.Issue.Repo, job.Issue.Number)
+	mentions, err := from.Mentions(ctx, repo.Name, job.Issue.Number)
 	if errors.Is(err, forge.ErrDenied) || errors.Is(err, forge.ErrNotFound) {
 		return "", nil // it cannot be read: the branch and its name still tell our own
 	}
@@ -54,7 +54,7 @@ func Rival(ctx context.Context, from RivalReader, g Gate, job agent.Job, repo fo
 		if m.State != "open" {
 			continue
 		}
-		pr, err := from.PullRequest(ctx, job.Issue.Repo, m.Number)
+		pr, err := from.PullRequest(ctx, repo.Name, m.Number)
 		if errors.Is(err, forge.ErrNotFound) || err == nil && pr.State != "open" {
 			continue
 		}

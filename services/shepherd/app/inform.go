@@ -13,8 +13,16 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge/forgeside"
 )
 
-// inform answers a question of a role about the forge: whether a pull request does the
-// story already. A story without code gets the code that its work starts from.
+// inquiry is a question of a role about the forge.
+type inquiry struct {
+	*shepherd
+	job  request
+	repo forge.Repository
+	self string // the login of our account
+}
+
+// inform answers whether another pull request does the story already. A story without code gets
+// the code that its work starts from.
 func (s *shepherd) inform(ctx context.Context, job request) (instance.Result, error) {
 	repo, err := s.repository(ctx, job)
 	if err != nil {
@@ -24,19 +32,23 @@ func (s *shepherd) inform(ctx context.Context, job request) (instance.Result, er
 	if err != nil {
 		return instance.Result{}, err
 	}
-	ours := func(pr forge.PullRequest) bool {
-		return forgeside.Ours(pr, self, job.Instance, repo.Name) || pr.HeadRef == job.branch() && pr.Author.Login == self && strings.Contains(pr.Body, job.marker())
+	q := &inquiry{shepherd: s, job: job, repo: repo, self: self}
+	r, err := q.duplicate(ctx)
+	if err != nil || r.Data["duplicate"] != "" {
+		return r, err
 	}
-	r, err := s.duplicate(ctx, job, ours)
-	if err == nil && r.Data["duplicate"] == "" {
-		err = s.unknown(ctx, job, ours)
-	}
-	if err != nil || job.Base != "" || r.Data["duplicate"] != "" {
+	if err := q.unknown(ctx); err != nil || job.Base != "" {
 		return r, err
 	}
 	job.Progress("fetching %s at %s", repo.Name, repo.DefaultBranch)
 	r.Base, r.Bundle, err = s.gate.Workspace.Snapshot(ctx, repo.Name, s.gate.Remote(ctx, repo), repo.DefaultBranch)
 	return r, forgeside.ToPeople(err, workspace.ErrSource)
+}
+
+// ours reports whether a pull request is the story's own.
+func (q *inquiry) ours(pr forge.PullRequest) bool {
+	return forgeside.Ours(pr, q.self, q.job.Instance, q.repo.Name) ||
+		pr.HeadRef == q.job.branch() && pr.Author.Login == q.self && strings.Contains(pr.Body, q.job.marker())
 }
 
 // repository reads the repository. It escalates to people if there is none.
@@ -48,26 +60,26 @@ func (s *shepherd) repository(ctx context.Context, job request) (forge.Repositor
 // unknown escalates to people if the story's branch has a pull request that the log does not
 // know, as after a restore: one that is open, or one of ours that is merged. Nothing on it is
 // trusted, and no developer is paid before people have looked at it.
-func (s *shepherd) unknown(ctx context.Context, job request, ours func(forge.PullRequest) bool) error {
-	if job.Vars["branch"] != "" { // its work began elsewhere
+func (q *inquiry) unknown(ctx context.Context) error {
+	if q.job.Vars["branch"] != "" { // its work began elsewhere
 		return nil
 	}
-	all, err := s.forge.PullRequestsByHead(ctx, job.Issue.Repo, job.branch())
+	all, err := q.forge.PullRequestsByHead(ctx, q.repo.Name, q.job.branch())
 	if err != nil {
 		return err
 	}
 	for _, pr := range all {
 		switch {
-		case pr.Number == job.number("prNumber"):
+		case pr.Number == q.job.number("prNumber"):
 			return nil
 		case pr.State == "open":
 			whose := "is not mine"
-			if ours(pr) {
+			if q.ours(pr) {
 				whose = "is mine, though the log does not know it, as after a restore"
 			}
 			return forgeside.EscalateToPeople("pull request #%d from %s is open, and %s: %s. Merge it and cancel this story, "+
 				"or close it, delete its branch and say “go ahead” to have the story done", pr.Number, pr.HeadRef, whose, pr.URL)
-		case pr.Merged && ours(pr) && !forgeside.ToldToGoOn(job.Job):
+		case pr.Merged && q.ours(pr) && !forgeside.ToldToGoOn(q.job.Job):
 			return forgeside.EscalateToPeople("pull request #%d from %s is mine and is merged, though the log does not know it, as after a restore: %s. "+
 				"Cancel this story if that did it, or say “go ahead” to have it done again", pr.Number, pr.HeadRef, pr.URL)
 		}
@@ -77,21 +89,21 @@ func (s *shepherd) unknown(ctx context.Context, job request, ours func(forge.Pul
 
 // duplicate looks for another pull request that does the story: one that closes its issue
 // and is open, or is merged and has closed it. A mention of the issue is not enough.
-func (s *shepherd) duplicate(ctx context.Context, job request, ours func(forge.PullRequest) bool) (instance.Result, error) {
-	issue := job.Issue.Number
+func (q *inquiry) duplicate(ctx context.Context) (instance.Result, error) {
+	issue := q.job.Issue.Number
 	switch {
-	case job.text("check_duplicates") == "false":
+	case q.job.text("check_duplicates") == "false":
 		return done("The policy has nobody look for one."), nil
 	case issue == 0:
 		return done("No issue belongs to the story, so no pull request can be matched to it."), nil
 	}
-	found, err := s.forge.Mentions(ctx, job.Issue.Repo, issue)
+	found, err := q.forge.Mentions(ctx, q.repo.Name, issue)
 	if err != nil {
 		return instance.Result{}, forgeside.ToPeople(err, forge.ErrNotFound)
 	}
 	var others []string
 	for _, m := range found {
-		why, err := s.does(ctx, job, m, ours)
+		why, err := q.does(ctx, m)
 		if err != nil {
 			return instance.Result{}, err
 		}
@@ -107,26 +119,26 @@ func (s *shepherd) duplicate(ctx context.Context, job request, ours func(forge.P
 }
 
 // does returns how a pull request does the story, "" if it does not.
-func (s *shepherd) does(ctx context.Context, job request, m forge.Mention, ours func(forge.PullRequest) bool) (string, error) {
+func (q *inquiry) does(ctx context.Context, m forge.Mention) (string, error) {
 	if !m.Closes || m.State != "open" && m.State != "merged" {
 		return "", nil
 	}
-	pr, err := s.forge.PullRequest(ctx, job.Issue.Repo, m.Number)
+	pr, err := q.forge.PullRequest(ctx, q.repo.Name, m.Number)
 	if errors.Is(err, forge.ErrNotFound) {
 		return "", nil
 	}
-	if err != nil || ours(pr) {
+	if err != nil || q.ours(pr) {
 		return "", err
 	}
 	switch {
 	case pr.State == "open":
-		return fmt.Sprintf("is open and closes issue #%d", job.Issue.Number), nil
+		return fmt.Sprintf("is open and closes issue #%d", q.job.Issue.Number), nil
 	case !pr.Merged:
 		return "", nil
 	}
-	issue, err := s.forge.Issue(ctx, job.Issue.Repo, job.Issue.Number)
+	issue, err := q.forge.Issue(ctx, q.repo.Name, q.job.Issue.Number)
 	if err != nil || issue.State != "closed" {
 		return "", err // what was merged did not do it: the issue is open again
 	}
-	return fmt.Sprintf("is merged and has closed issue #%d", job.Issue.Number), nil
+	return fmt.Sprintf("is merged and has closed issue #%d", q.job.Issue.Number), nil
 }

@@ -65,6 +65,14 @@ func (r request) seen() []string {
 	return keys
 }
 
+// owed returns the replies that earlier visits could not post.
+func (r request) owed() (owed []owedReply) {
+	if json.Unmarshal([]byte(r.Vars["owed"]), &owed) != nil {
+		return nil
+	}
+	return owed
+}
+
 // listed encodes a list for a variable. An empty list is not nil.
 func listed(keys []string) string {
 	out, err := json.Marshal(append([]string{}, keys...))

@@ -17,14 +17,6 @@ type owedReply struct {
 	Commit   string `json:"commit,omitempty"` // that was pushed for it; empty: nothing was changed
 }
 
-// owedReplies returns the replies that earlier visits could not post.
-func owedReplies(vars map[string]string) (owed []owedReply) {
-	if json.Unmarshal([]byte(vars["owed"]), &owed) != nil {
-		return nil
-	}
-	return owed
-}
-
 // owedVar encodes the replies for the variable.
 func owedVar(owed []owedReply) string {
 	if len(owed) == 0 {

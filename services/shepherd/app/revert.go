@@ -22,11 +22,7 @@ const revertPrefix = "signalbox/revert-"
 
 // revert opens a draft pull request that reverts the merge, once (merge-watch lifecycle,
 // reverting). A story brings it to its merge. A revert is not reverted: people decide then.
-func (s *shepherd) revert(ctx context.Context, job request) (instance.Result, error) {
-	l, err := s.landing(ctx, job)
-	if err != nil {
-		return instance.Result{}, err
-	}
+func (l *landing) revert(ctx context.Context) (instance.Result, error) {
 	if strings.HasPrefix(l.pr.HeadRef, revertPrefix) {
 		return l.leave(ctx, "It is a revert itself, which is not reverted.")
 	}
@@ -36,7 +32,7 @@ func (s *shepherd) revert(ctx context.Context, job request) (instance.Result, er
 	}
 	title := fmt.Sprintf("Revert %q", sanitize.Subject(l.pr.Title))
 	undo := workspace.Reversal{
-		Merged: m, Base: job.Base, Bundles: forgeside.BundleObjects(job.Job),
+		Merged: m, Base: l.job.Base, Bundles: forgeside.BundleObjects(l.job.Job),
 		Message: fmt.Sprintf("%s\n\nThis reverts commit %s.", title, l.pr.MergeSHA),
 	}
 	r, err := l.gate.Workspace.Revert(ctx, undo)
@@ -53,31 +49,20 @@ func (s *shepherd) revert(ctx context.Context, job request) (instance.Result, er
 
 // proposeRevert pushes the commit and opens its pull request.
 func (l *landing) proposeRevert(ctx context.Context, title string, r workspace.Reverted) (instance.Result, error) {
-	branch, job := revertPrefix+strconv.Itoa(l.pr.Number), l.job
+	branch, job := revertPrefix+strconv.Itoa(l.pr.Number), l.job.Job
 	job.Head, job.Bundles = r.Head, append(job.Bundles[:len(job.Bundles):len(job.Bundles)], instance.Bundle{Object: r.Bundle, Head: r.Head})
 	job.Progress("pushing %s", branch)
-	if err := forgeside.ToPeople(l.gate.Push(ctx, job.Job, l.repo, branch), workspace.ErrForeign, workspace.ErrRejected); err != nil {
+	if err := forgeside.ToPeople(l.gate.Push(ctx, job, l.repo, branch), workspace.ErrForeign, workspace.ErrRejected); err != nil {
 		return instance.Result{}, err
 	}
-	self, err := l.forge.Account(ctx)
-	if err != nil {
-		return instance.Result{}, err
-	}
-	mark := job.marker()
-	ours := func(pr forge.PullRequest) bool {
-		return pr.HeadRef == branch && pr.Author.ID == self.ID && strings.Contains(pr.Body, mark)
-	}
-	pr, err := forge.Propose(ctx, l.forge, forge.Proposal{
-		Repo: l.repo.Name, Branch: branch, Ours: ours,
-		Describe: func() (forge.NewPullRequest, error) {
-			body := fmt.Sprintf("This reverts #%d, which was merged as %s: see #%d.\n\n%s", l.pr.Number, l.pr.MergeSHA, job.number("followUp"), mark)
-			return forge.NewPullRequest{Title: cut(title, maxTitle), Body: body, Base: l.pr.BaseRef, Draft: true}, nil
-		},
+	pr, own, err := l.gate.Propose(ctx, l.forge, job, forgeside.Proposal{
+		Repo: l.repo, Branch: branch, Base: l.pr.BaseRef, Draft: true, Title: cut(title, maxTitle),
+		Body: fmt.Sprintf("This reverts #%d, which was merged as %s: see #%d.", l.pr.Number, l.pr.MergeSHA, l.job.number("followUp")),
 	})
 	switch {
 	case err != nil:
 		return instance.Result{}, forgeside.ToPeople(err, forge.ErrInvalid)
-	case !ours(pr):
+	case !own:
 		return instance.Result{}, forgeside.EscalateToPeople("pull request #%d is for branch %s, and is not mine: %s", pr.Number, branch, pr.URL)
 	}
 	story, err := json.Marshal(map[string]any{"id": branch, "title": title, "acceptanceCriteria": []string{}})

@@ -61,9 +61,9 @@ func (s *shepherd) work(ctx context.Context, claimed agent.Job) (instance.Result
 	case job.Work.Does == workflow.TendPullRequest:
 		return s.tend(ctx, job)
 	case job.Work.Does == workflow.WatchMerge:
-		return s.watch(ctx, job)
+		return s.landed(ctx, job, (*landing).watch)
 	case job.Work.Does == workflow.RevertMerge:
-		return s.revert(ctx, job)
+		return s.landed(ctx, job, (*landing).revert)
 	}
 	return instance.Result{}, fmt.Errorf("the shepherd has nothing to do in %s, whose work is %s", job.State, job.Work)
 }

@@ -77,7 +77,7 @@ func (s *shepherd) visit(ctx context.Context, job request) (*visit, error) {
 	if pull == 0 {
 		return nil, forgeside.EscalateToPeople("the story names no pull request")
 	}
-	t := &visit{shepherd: s, job: job, owed: owedReplies(job.Vars)}
+	t := &visit{shepherd: s, job: job, owed: job.owed()}
 	var err error
 	t.snapshot, err = forge.Observe(ctx, s.forge, forge.Observation{Repo: job.Issue.Repo, Number: pull, Organisations: job.words("members"),
 		Now: s.now})

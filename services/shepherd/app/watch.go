@@ -23,7 +23,8 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge/merge"
 )
 
-// landing is a visit to a merged pull request (merge-watch lifecycle).
+// landing is a visit to a merged pull request (merge-watch lifecycle). It is read once, and then
+// watched or reverted.
 type landing struct {
 	*shepherd
 	job  request
@@ -31,33 +32,29 @@ type landing struct {
 	pr   forge.PullRequest
 }
 
-// landing reads the merged pull request.
-func (s *shepherd) landing(ctx context.Context, job request) (*landing, error) {
+// landed reads the merged pull request, and does the work on it.
+func (s *shepherd) landed(ctx context.Context, job request, work func(*landing, context.Context) (instance.Result, error)) (instance.Result, error) {
 	number := job.number("prNumber")
 	if number == 0 {
-		return nil, forgeside.EscalateToPeople("no pull request is named whose merge is to be watched")
+		return instance.Result{}, forgeside.EscalateToPeople("no pull request is named whose merge is to be watched")
 	}
 	repo, err := s.repository(ctx, job)
 	if err != nil {
-		return nil, err
+		return instance.Result{}, err
 	}
 	pr, err := s.forge.PullRequest(ctx, repo.Name, number)
 	switch {
 	case err != nil:
-		return nil, forgeside.ToPeople(err, forge.ErrNotFound)
+		return instance.Result{}, forgeside.ToPeople(err, forge.ErrNotFound)
 	case !pr.Merged || pr.MergeSHA == "":
-		return nil, forgeside.EscalateToPeople("pull request #%d is not merged, so there is no merge to watch", number)
+		return instance.Result{}, forgeside.EscalateToPeople("pull request #%d is not merged, so there is no merge to watch", number)
 	}
-	return &landing{shepherd: s, job: job, repo: repo, pr: pr}, nil
+	return work(&landing{shepherd: s, job: job, repo: repo, pr: pr}, ctx)
 }
 
 // watch looks at the checks of the merge commit, and opens an issue once one is red that
 // was not red before the merge. Checks that are cancelled, skipped or never come do nothing.
-func (s *shepherd) watch(ctx context.Context, job request) (instance.Result, error) {
-	l, err := s.landing(ctx, job)
-	if err != nil {
-		return instance.Result{}, err
-	}
+func (l *landing) watch(ctx context.Context) (instance.Result, error) {
 	red, err := l.red(ctx, l.pr.MergeSHA)
 	if err != nil {
 		return instance.Result{}, err
