@@ -2,6 +2,7 @@ package allinone_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"io/fs"
 	"log/slog"
@@ -115,12 +116,15 @@ func private(t *testing.T, dir string) {
 	t.Helper()
 	n := 0
 	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		var info fs.FileInfo
+		if err == nil {
+			info, err = d.Info()
+		}
+		if errors.Is(err, fs.ErrNotExist) && name != dir {
+			return nil // it is gone
+		}
 		if err != nil {
 			return err
-		}
-		info, err := d.Info()
-		if err != nil {
-			return nil // it is gone
 		}
 		n++
 		if strings.HasSuffix(name, ".git") {

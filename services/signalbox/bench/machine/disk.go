@@ -1,7 +1,9 @@
 package machine
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -49,19 +51,20 @@ func flushes(stats, name string) (uint64, error) {
 	return 0, fmt.Errorf("disk flushes are not known: /proc/diskstats does not count them for %s", name)
 }
 
-// Size returns the bytes that the files below dir take on disk.
+// Size returns the bytes that the files below dir take on disk. A server may write there: files
+// that it deletes meanwhile are left out.
 func Size(dir string) (int64, error) {
 	var sum int64
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
 		var st unix.Stat_t
-		if err := unix.Lstat(path, &st); err != nil {
-			return err
+		if err == nil && !d.IsDir() {
+			err = unix.Lstat(path, &st)
+		}
+		if errors.Is(err, fs.ErrNotExist) && path != dir {
+			return nil
 		}
 		sum += st.Blocks * 512
-		return nil
+		return err
 	})
 	return sum, err
 }

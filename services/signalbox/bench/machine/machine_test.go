@@ -1,8 +1,10 @@
 package machine
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -51,6 +53,39 @@ func TestSizeIsWhatTheFilesTake(t *testing.T) {
 	}
 	if _, err := Size(filepath.Join(dir, "none")); err == nil {
 		t.Error("what is not there has a size")
+	}
+}
+
+func TestSizeLeavesOutFilesThatAreDeletedMeanwhile(t *testing.T) {
+	dir := t.TempDir()
+	stop, stopped := make(chan struct{}), make(chan error, 1)
+	go func() {
+		for {
+			select {
+			case <-stop:
+				stopped <- nil
+				return
+			default:
+			}
+			below := filepath.Join(dir, "below")
+			err := os.MkdirAll(below, 0o700)
+			for n := range 20 {
+				err = errors.Join(err, os.WriteFile(filepath.Join(below, strconv.Itoa(n)), nil, 0o600))
+			}
+			if err = errors.Join(err, os.RemoveAll(below)); err != nil {
+				stopped <- err
+				return
+			}
+		}
+	}()
+	for range 500 {
+		if _, err := Size(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(stop)
+	if err := <-stopped; err != nil {
+		t.Fatal(err)
 	}
 }
 
