@@ -73,7 +73,6 @@ func lines() map[string]string {
 		"on a wildcard of accounts":            "PUB sb.in.*.api.open 2\r\n{}\r\n",
 		"with a tab in the subject":            "PUB sb.api.open\tsb.in.admin-ada.api.open 2\r\n{}\r\n",
 		"with a NUL in the subject":            "PUB sb.api.open\x00.x 2\r\n{}\r\n",
-		"with a CR in the subject":             "PUB sb.api.o\rpen 2\r\n{}\r\n",
 		"with a LF in the subject":             "PUB sb.api.o\npen 2\r\n{}\r\n",
 		"with an empty token":                  "PUB sb.api..open 2\r\n{}\r\n",
 		"with a transform in the subject":      "PUB sb.api.{{wildcard(1)}} 2\r\n{}\r\n",
@@ -133,6 +132,64 @@ func TestNoLineOfTheProtocolComesFromAnotherAccount(t *testing.T) {
 				t.Error("an honest request does not arrive")
 			}
 		})
+	}
+}
+
+// The server delivers a subject with a CR as it is, and the client library of a subscriber ends
+// the connection on it. The witness would lose its own: it subscribes to all subjects. A service
+// subscribes to each command by name, and no such subject is one.
+func TestASubjectWithACarriageReturnReachesNoSubscriptionToACommand(t *testing.T) {
+	parties := []access.Party{viewer, actor, developer, gateway, admin}
+	server := accesstest.Start(t, append(parties, orchestrator)...)
+	system := server.As(t, orchestrator)
+	var heard []*nats.Subscription
+	for _, to := range []string{"sb.api.open", "sb.api.get", "sb.api.agent.*.claim"} {
+		on, err := access.Entry{}.Subject(to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sub, err := system.SubscribeSync(on)
+		if err != nil {
+			t.Fatal(err)
+		}
+		heard = append(heard, sub)
+	}
+	if err := system.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	arrived := func() (all int) {
+		if err := system.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		for _, sub := range heard {
+			n, _, err := sub.Pending()
+			if err != nil {
+				t.Fatal(err)
+			}
+			all += n
+		}
+		return all
+	}
+	for i, sender := range parties {
+		for _, to := range []string{"sb.api.o\rpen", "sb.api.open\r", "sb.api.\ropen", "sb.api.\r", "sb.api.agent.developer.cl\raim", "sb.api.agent.devel\roper.claim"} {
+			r := server.Raw(t, sender)
+			if err := errors.Join(r.Write([]byte("PUB "+to+" 2\r\n{}\r\n")), r.Flush()); err != nil {
+				t.Fatalf("%q by %s: %v", to, sender, err)
+			}
+		}
+		if n := arrived(); n != i {
+			t.Errorf("%d of them arrive from %s", n-i, sender)
+		}
+		r := server.Raw(t, sender)
+		if err := errors.Join(r.Write([]byte("PUB sb.api.get 2\r\n{}\r\n")), r.Flush()); err != nil {
+			t.Fatal(err)
+		}
+		if n := arrived(); n != i+1 {
+			t.Errorf("an honest request of %s does not arrive", sender)
+		}
+	}
+	if n := system.Stats().Reconnects; n > 0 {
+		t.Errorf("the service lost its connection %d times", n)
 	}
 }
 

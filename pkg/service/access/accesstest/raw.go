@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -60,17 +61,21 @@ func (r *Raw) Write(b []byte) error {
 	return err
 }
 
-// Flush returns once the server has handled all that was written, or with ErrRefused.
+// Flush returns once the server has handled all that was written, or with ErrRefused. A server
+// that neither replies nor ends the connection within rawTimeout is another error.
 // Messages that arrive before are lost.
 func (r *Raw) Flush() error {
-	if err := r.Write([]byte("PING\r\n")); err != nil {
-		return err
+	written := r.Write([]byte("PING\r\n")) // the server may have ended the connection before
+	if errors.Is(written, os.ErrDeadlineExceeded) {
+		return written
 	}
 	for {
 		line, err := r.in.ReadString('\n')
 		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return err
 		case err != nil:
-			return fmt.Errorf("%w: %w", ErrRefused, err)
+			return fmt.Errorf("%w: %w", ErrRefused, errors.Join(written, err))
 		case strings.HasPrefix(line, "PONG"):
 			return nil
 		case strings.HasPrefix(line, "-ERR"):
