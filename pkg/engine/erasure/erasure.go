@@ -79,10 +79,10 @@ func texts(f protoreflect.FieldDescriptor) bool {
 	case "Issue":
 		return slices.Contains([]protoreflect.Name{"title", "body", "labels", "url"}, f.Name())
 	case "Result":
-		return slices.Contains([]protoreflect.Name{"issues_found", "summary", "questions"}, f.Name())
-	case "Evidence":
-		return f.Name() == "output"
-	case "ShownTest":
+		return slices.Contains([]protoreflect.Name{"issues_found", "summary", "questions", "forms", "sections"}, f.Name())
+	case "QuestionForm":
+		return slices.Contains([]protoreflect.Name{"options", "default", "reason"}, f.Name())
+	case "Evidence", "ShownTest", "DemoRun":
 		return f.Name() == "output"
 	case "Judgement":
 		return f.Name() == "question"
@@ -92,7 +92,8 @@ func texts(f protoreflect.FieldDescriptor) bool {
 		return f.Name() == "text"
 	case "StatementRefused":
 		return f.Name() == "said"
-	case "Released", "Moved", "Paused", "Resumed", "Cancelled", "Reopened", "Escalated", "ParkedUntil", "LoopDetected", "Spawned":
+	case "Released", "Moved", "Paused", "Resumed", "Cancelled", "Reopened", "Escalated", "ParkedUntil", "LoopDetected", "Spawned",
+		"Dispatched", "GateRefused", "Migrated":
 		return f.Name() == "reason"
 	}
 	return f.Name() == "sections"
@@ -144,6 +145,8 @@ func (e *eraser) message(m protoreflect.Message, own bool) {
 			for i := range v.List().Len() {
 				e.message(v.List().Get(i).Message(), own)
 			}
+		case f.IsMap() && f.MapValue().Kind() == protoreflect.MessageKind:
+			e.messages(v.Map(), erase, own)
 		case f.IsMap() || f.IsList():
 		case f.Kind() == protoreflect.StringKind:
 			m.Set(f, protoreflect.ValueOfString(erase(v.String())))
@@ -152,6 +155,22 @@ func (e *eraser) message(m protoreflect.Message, own bool) {
 		}
 		return true
 	})
+}
+
+// messages erases in the messages of a map and in its keys, such as the texts of questions.
+func (e *eraser) messages(all protoreflect.Map, erase func(string) string, own bool) {
+	renamed := map[string]protoreflect.Value{}
+	all.Range(func(k protoreflect.MapKey, one protoreflect.Value) bool {
+		e.message(one.Message(), own)
+		if key := erase(k.String()); key != k.String() {
+			renamed[key] = one
+			all.Clear(k)
+		}
+		return true
+	})
+	for key, one := range renamed {
+		all.Set(protoreflect.ValueOfString(key).MapKey(), one)
+	}
 }
 
 // person erases the name in the name of an actor. Of an instance that is erased altogether the actors stay: a role is
