@@ -81,7 +81,7 @@ func TestEachServiceIsScraped(t *testing.T) {
 			t.Errorf("%s serves metrics at %s, and port %d is scraped", name, s.Environment["SIGNALBOX_HTTP"], scraped.Port)
 		}
 		if !slices.Contains(scraped.Names, name) {
-			t.Errorf("%s is not scraped", name)
+			t.Errorf("prometheus/prometheus.yml: %s is not scraped", name)
 		}
 	}
 }

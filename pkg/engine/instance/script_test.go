@@ -67,7 +67,7 @@ func TestScripts(t *testing.T) {
 				return
 			}
 			if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-				t.Errorf("-script +played:\n%s", diff)
+				t.Errorf("%s: -script +played; -run TestScripts -update writes it:\n%s", file, diff)
 			}
 		})
 	}

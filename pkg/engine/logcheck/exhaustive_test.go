@@ -18,7 +18,7 @@ func TestTheCheckerHasACaseForEveryEvent(t *testing.T) {
 	for _, e := range wiretest.Events(t) {
 		name := reflect.TypeOf(e).Name()
 		if !regexp.MustCompile(`(?m)^\t(case |\t).*instance\.` + name + `[,:]`).Match(checker) {
-			t.Errorf("there is no case for %s", name)
+			t.Errorf("instance_checker.go: there is no case for %s", name)
 		}
 	}
 }

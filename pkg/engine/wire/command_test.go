@@ -111,7 +111,7 @@ func TestEveryCommandIsRead(t *testing.T) {
 	forms := new(pb.Command).ProtoReflect().Descriptor().Oneofs().ByName("action").Fields()
 	for i := range forms.Len() {
 		if name := string(forms.Get(i).Name()); !read[name] {
-			t.Errorf("no case reads %s", name)
+			t.Errorf("command_test.go has no example of %s", name)
 		}
 	}
 }

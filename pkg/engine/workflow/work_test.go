@@ -245,7 +245,7 @@ func TestEveryStateOfARoleThatCanDoSeveralThingsSaysWhich(t *testing.T) {
 	for _, d := range builtins(t) {
 		for _, s := range d.States {
 			if (s.Owner == "pm" || s.Owner == "shepherd") && (s.Work.Does == "" || !canDo(s.Owner, s.Work.Does)) {
-				t.Errorf("in %s of %s the %s does %q", s.Name, d.Name, s.Owner, s.Work.Does)
+				t.Errorf("builtin/%s.yaml: in %s the %s does %q, want work: {does: …} with one of %v", d.Name, s.Name, s.Owner, s.Work.Does, Actions(s.Owner))
 			}
 		}
 	}

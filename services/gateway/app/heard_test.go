@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/localforge"
@@ -323,11 +325,11 @@ func TestThePageOfEventsSaysWhatIsHeard(t *testing.T) {
 	for _, all := range [][]string{written, heard, tried} {
 		slices.Sort(all)
 	}
-	if !slices.Equal(written, heard) {
-		t.Errorf("docs/events.md has\n%q\nand heard is\n%q", written, heard)
+	if diff := cmp.Diff(heard, written); diff != "" {
+		t.Errorf("docs/events.md lacks (-) or has in addition (+) rows:\n%s", diff)
 	}
-	if !slices.Equal(tried, heard) {
-		t.Errorf("there are tests of\n%q\nand heard is\n%q", tried, heard)
+	if diff := cmp.Diff(heard, tried); diff != "" {
+		t.Errorf("happens lacks (-) or has in addition (+) cases:\n%s", diff)
 	}
 }
 
@@ -508,7 +510,7 @@ func TestTheAppSubscribesToWhatIsHeard(t *testing.T) {
 			continue
 		}
 		if !slices.Contains(github.Events(), h.Name) {
-			t.Errorf("%s is heard, and not subscribed to", h.Name)
+			t.Errorf("Events in pkg/forge/github/permission.go does not have %s, which the gateway handles", h.Name)
 		}
 	}
 	for _, event := range github.Events() {

@@ -150,7 +150,7 @@ func TestTheHistory(t *testing.T) {
 		for name, event := range wiretest.Events(t) {
 			want := map[string]string{"parked_until": "parked"}[name]
 			if got := Events(id, "", instance.Commit{Events: []instance.Event{event}})[0].Event; got != stdcmp.Or(want, name) {
-				t.Errorf("the event %s is named %q", name, got)
+				t.Errorf("event.go: the event %s is named %q", name, got)
 			}
 		}
 	})

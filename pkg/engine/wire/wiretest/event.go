@@ -31,7 +31,7 @@ func Events(t testing.TB) map[string]instance.Event {
 		}
 		decoded := wire.ToEvents(commit)
 		if len(decoded) != 1 {
-			t.Fatalf("pkg/engine/wire does not decode the event %s", field.Name())
+			t.Fatalf("pkg/engine/wire/event.go does not decode the event %s", field.Name())
 		}
 		events[string(field.Name())] = decoded[0]
 	}
