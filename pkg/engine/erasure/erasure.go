@@ -79,9 +79,11 @@ func texts(f protoreflect.FieldDescriptor) bool {
 	case "Issue":
 		return slices.Contains([]protoreflect.Name{"title", "body", "labels", "url"}, f.Name())
 	case "Result":
-		return slices.Contains([]protoreflect.Name{"issues_found", "summary", "questions", "forms", "sections"}, f.Name())
+		return slices.Contains([]protoreflect.Name{"issues_found", "summary", "questions", "forms", "sections", "data"}, f.Name())
 	case "QuestionForm":
 		return slices.Contains([]protoreflect.Name{"options", "default", "reason"}, f.Name())
+	case "Opened", "Remembered":
+		return f.Name() == "vars"
 	case "Evidence", "ShownTest", "DemoRun":
 		return f.Name() == "output"
 	case "Judgement":
@@ -97,6 +99,15 @@ func texts(f protoreflect.FieldDescriptor) bool {
 		return f.Name() == "reason"
 	}
 	return f.Name() == "sections"
+}
+
+// worded reports whether a value of a map of texts has words. Of variables and of the data of
+// results, which are for programs, only the text of a story has.
+func worded(f protoreflect.FieldDescriptor, key string) bool {
+	if f.Name() == "sections" || f.ContainingMessage().Name() == "Signalled" {
+		return key != "permission"
+	}
+	return key == "story"
 }
 
 // writes reports whether the person wrote the texts of an event.
@@ -132,7 +143,7 @@ func (e *eraser) message(m protoreflect.Message, own bool) {
 		switch {
 		case f.IsMap() && f.MapValue().Kind() == protoreflect.StringKind:
 			v.Map().Range(func(k protoreflect.MapKey, one protoreflect.Value) bool {
-				if k.String() != "permission" {
+				if worded(f, k.String()) {
 					v.Map().Set(k, protoreflect.ValueOfString(erase(one.String())))
 				}
 				return true

@@ -41,6 +41,10 @@ func TestAWishErasesWhatIsThePersons(t *testing.T) {
 		"all texts of an instance go": {erasure.Instance("a/1"), "pm/a", instance.Noted{Author: "github:ann", Kind: "remark", Text: "no name"}, instance.Noted{Author: "github:ann", Kind: "remark", Text: "erased"}},
 		"a section is JSON after it": {erasure.Instance("a/1"), "dev/a", instance.Handed{Head: "c1", Sections: map[string]string{"plan": `{"a":"b"}`}},
 			instance.Handed{Head: "c1", Sections: map[string]string{"plan": "{}"}}},
+		"the text of a story, and not its branch": {erasure.Instance("a/1"), "shepherd/a", instance.Remembered{Vars: map[string]string{"story": `{"title":"x"}`, "branch": "b"}},
+			instance.Remembered{Vars: map[string]string{"story": "{}", "branch": "b"}}},
+		"the name in a story": {erasure.Person("octocat"), "shepherd/a", instance.Remembered{Vars: map[string]string{"story": `{"title":"as octocat"}`, "branch": "octocat"}},
+			instance.Remembered{Vars: map[string]string{"story": `{"title":"as erased"}`, "branch": "octocat"}}},
 		"another instance stays": {erasure.Instance("a/2"), "pm/a", instance.Noted{Author: "github:ann", Kind: "remark", Text: "no name"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
