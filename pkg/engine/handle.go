@@ -14,21 +14,18 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
 )
 
-// handle handles one command. name is the workflow that an Open asks for, or the name or
+// Handle handles one command. name is the workflow that an Open asks for, or the name or
 // hash of the definition that a Migrate does. A Migrate that names none gets the newest of
 // its workflow. The error is an *instance.Refusal, or says why there is no reply; then the
-// command may be sent again under the same id.
+// command may be sent again under the same id. After an absence of the engine, Handle prolongs
+// leases first.
 //
-// A claim in a lifecycle with an order is given the most urgent work, in claim.go. Any other command
-// goes through these phases, up to maxAttempts times from the second on:
-//
-//	lock.go     Lock        commands of one instance go one after the other
-//	replay.go   replay      the reply of that time, if the command was carried out before
-//	handle.go   definition  the lifecycle that it is decided under
-//	budget.go   hold        work whose budget is spent is parked in place of its claim
-//	commit.go   commit      decide, claim for a waiting agent, append
-//	handle.go   classify    after a failure: again, or the refusal, or the error
-func (e *Engine) handle(ctx context.Context, cmd instance.Command, name string) (Outcome, error) {
+// A claim in a lifecycle with an order is given the most urgent work (claim.go). handle carries
+// out any other command.
+func (e *Engine) Handle(ctx context.Context, cmd instance.Command, name string) (Outcome, error) {
+	if err := e.attend(ctx); err != nil {
+		return Outcome{}, err
+	}
 	if claim, ok := cmd.Do.(instance.Claim); ok {
 		workflow, ordered, err := e.ordered(ctx, cmd.Instance, claim.Role)
 		if err != nil {
@@ -38,6 +35,19 @@ func (e *Engine) handle(ctx context.Context, cmd instance.Command, name string) 
 			return e.claim(ctx, cmd, claim, workflow)
 		}
 	}
+	return e.handle(ctx, cmd, name)
+}
+
+// handle carries out a command on the instance that it names. The command goes through these
+// phases, up to maxAttempts times from the second on:
+//
+//	lock.go     Lock        commands of one instance go one after the other
+//	replay.go   replay      the reply of that time, if the command was carried out before
+//	handle.go   definition  the lifecycle that it is decided under
+//	budget.go   hold        work whose budget is spent is parked in place of its claim
+//	commit.go   commit      decide, claim for a waiting agent, append
+//	handle.go   classify    after a failure: again, or the refusal, or the error
+func (e *Engine) handle(ctx context.Context, cmd instance.Command, name string) (Outcome, error) {
 	if err := e.commands.Lock(ctx, cmd.Instance); err != nil {
 		return Outcome{}, err
 	}

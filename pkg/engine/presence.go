@@ -4,22 +4,12 @@ import (
 	"context"
 	"sync"
 	"time"
-
-	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
 // presence is when an engine could last decide commands.
 type presence struct {
 	mu   sync.Mutex
 	last time.Time
-}
-
-// Handle handles one command, as handle does. After an absence it prolongs leases first.
-func (e *Engine) Handle(ctx context.Context, cmd instance.Command, name string) (Outcome, error) {
-	if err := e.attend(ctx); err != nil {
-		return Outcome{}, err
-	}
-	return e.handle(ctx, cmd, name)
 }
 
 // attend records that the engine decides commands now. The process may have hung, or lost NATS, for half a lease. Then attend

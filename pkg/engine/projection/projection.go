@@ -85,13 +85,6 @@ func New(c Config) *Projection {
 // not known. A command can be decided on it.
 func (p *Projection) Live(id string) (s *State, ok bool) { return p.states.share(id) }
 
-// Known returns the state of an instance, which may be behind the log and is a summary
-// if the instance is closed. ok is false if there is none.
-func (p *Projection) Known(id string) (in instance.Instance, ok bool) {
-	in = p.states.stateOf(id).Instance
-	return in, in.Exists()
-}
-
 // Get returns the newest state of an instance in the log, whole, or an
 // *instance.Refusal if there is none.
 func (p *Projection) Get(ctx context.Context, id string) (instance.Instance, error) {

@@ -98,6 +98,13 @@ func (t *states) stateOf(id string) *State {
 	return Empty(id)
 }
 
+// Known returns the state of an instance, which may be behind the log and is a summary
+// if the instance is closed. ok is false if there is none.
+func (p *Projection) Known(id string) (in instance.Instance, ok bool) {
+	in = p.states.stateOf(id).Instance
+	return in, in.Exists()
+}
+
 // readPosition is where the log of an instance is to be read on.
 type readPosition struct {
 	seq        uint64
