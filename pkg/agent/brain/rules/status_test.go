@@ -70,7 +70,7 @@ This comment is kept up to date. ` + "`signalbox explain i`" + ` shows more.
 `},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, visible(c.status.Text())); diff != "" {
+			if diff := cmp.Diff(c.want, c.status.Text()); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

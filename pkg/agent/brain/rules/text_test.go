@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -38,9 +39,6 @@ func pullRequest(a brain.Assignment, p rules.PullRequest) (title, body string) {
 	return p.Title(), p.Body()
 }
 
-// visible shows the spaces without width that keep texts from doing anything.
-func visible(s string) string { return strings.ReplaceAll(s, "\u200b", "·") }
-
 func TestComments(t *testing.T) {
 	one := assigned()
 	one.Questions = one.Questions[1:2]
@@ -56,6 +54,26 @@ Please reply here, with ` + "`Q2:`" + ` and so on before each answer; a numbered
 
 Work resumes automatically when you answer.
 `},
+		"an issue for people": {rules.Asks("Cart: @all totals", "acme/widgets/cart"), "> Cart: @ all totals\n\n" +
+			"This has no issue of its own, and cannot go on without a person. The comments below have the question; an answer there reaches it. " +
+			"`signalbox show acme/widgets/cart` shows how it stands.\n"},
+		"an answer is late": {rules.Late{Waits: true, For: 3*time.Hour + 29*time.Minute + 40*time.Second, Open: assigned().Questions[1:2]}.Text(),
+			"This still waits for an answer, for 3h30m now:\n\n**Q2.** Half up or half even?\n\nWithout one it is blocked after a while, and ends.\n"},
+		"people are late": {rules.Late{Waits: true, For: 50 * time.Hour}.Text(),
+			"This still waits for an answer, for 2 days now.\n\nWithout one it is blocked after a while, and ends.\n"},
+		"a role is late": {rules.Late{Worker: "developer", State: "fixing_issues", For: 2 * time.Hour, Expected: 45 * time.Minute, Intervene: true,
+			Command: "signalbox explain acme/widgets/7"}.Text(),
+			"This takes longer than expected: it has been in `fixing_issues` for 2h, and 45m was expected. The developer has to act.\n\n" +
+				"A person should look at it: `signalbox explain acme/widgets/7` shows why. It can be paused, retried or cancelled.\n"},
+		"no check has reported": {rules.Unchecked("0123456789abcdef"), "No check has reported on `0123456789ab` for five minutes, so the merge waits.\n\n" +
+			"If this repository has CI, look why it did not start. If it has none, add a workflow; or the operator of Signalbox sets " +
+			"`allow_no_checks: true` in the policy of the lifecycle `story`.\n"},
+		"issues that hold nothing": {rules.Unheeded([]string{"#3 is closed", "#4 is by\n@bob"}),
+			"The text of this issue makes it wait for other issues. The work does not wait for these:\n\n- #3 is closed\n- #4 is by @ bob\n\n" +
+				"To hold the work, correct the text of the issue.\n"},
+		"a comment that is withheld": {rules.Withheld("acme/widgets/7", []string{"line 3: a GitHub token"}),
+			"I had something to say here, and hold it back: its text may not leave.\n\n- line 3: a GitHub token\n\n" +
+				"It is in the log: `signalbox history acme/widgets/7` shows it.\n"},
 		"a single question": {rules.Questions(one), `To work on this I need to know:
 
 **Q2.** Half up or half even?
@@ -100,7 +118,7 @@ No pull request was opened.
 `},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, visible(c.got)); diff != "" {
+			if diff := cmp.Diff(c.want, c.got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -111,8 +129,8 @@ func TestPullRequest(t *testing.T) {
 	title, body := pullRequest(assigned(), rules.PullRequest{
 		Closes: true, Commits: []rules.Commit{{SHA: "fedcba9876543210", Subject: "Round halves up (fixes #3)"}}, Diffstat: " a.go | 2 +-\n 1 file changed\n",
 	})
-	if want := "Totals are off, @ eve"; visible(title) != want {
-		t.Errorf("title %q, want %q", visible(title), want)
+	if want := "Totals are off, @ eve"; title != want {
+		t.Errorf("title %q, want %q", title, want)
 	}
 	want := `Closes #7.
 
@@ -162,7 +180,7 @@ Not answered; the agents follow the report as it stands.
 
 <!-- signalbox instance=acme%2Fwidgets%2F7 key=pull-request -->
 `
-	if diff := cmp.Diff(want, visible(body)); diff != "" {
+	if diff := cmp.Diff(want, body); diff != "" {
 		t.Errorf("body (-want +got):\n%s", diff)
 	}
 	if instance, key, ok := rules.FindMarker(body); !ok || instance != "acme/widgets/7" || key != "pull-request" {
