@@ -114,7 +114,11 @@ func (e *Explanation) rules(def *workflow.Definition, state workflow.State, in i
 	}
 	for _, g := range def.Gates {
 		if to := permitted(g.To); len(to) > 0 {
-			e.Gates = append(e.Gates, rule(g.Name, workflow.Rule{When: g.Require, To: to, Reason: g.Reason}))
+			r := rule(g.Name, workflow.Rule{When: g.Require, To: to, Reason: g.Reason})
+			if r.Holds != nil && *r.Holds {
+				r.Reason = "" // it is that of a refusal
+			}
+			e.Gates = append(e.Gates, r)
 		}
 	}
 	for _, l := range def.Limits {

@@ -94,6 +94,11 @@ func TestEachGuardIsReadWhereItDependsOnNoNews(t *testing.T) {
 				t.Errorf("%s: %s is not read", state.Name, r.When)
 			}
 		}
+		for _, r := range e.Gates {
+			if *r.Holds && r.Reason != "" {
+				t.Errorf("%s: %s holds, and has the reason of a refusal: %s", state.Name, r.Name, r.Reason)
+			}
+		}
 		for _, r := range e.Signals {
 			for name := range r.Values {
 				if name == "signal.data" || name == "signal.actor" {
@@ -121,7 +126,7 @@ func TestAGateOfUntestedWorkDoesNotHold(t *testing.T) {
 			if r.Name != "require_tests" {
 				continue
 			}
-			if gated++; r.Holds == nil || *r.Holds || r.Values["evidence.tests"] != "none" {
+			if gated++; r.Holds == nil || *r.Holds || r.Reason == "" || r.Values["evidence.tests"] != "none" {
 				t.Errorf("%s: %s holds without evidence, by %v", state.Name, r.Name, r.Values)
 			}
 		}
