@@ -49,6 +49,27 @@ func TestWhereABranchSignalboxIsTheWorkIsDeliveredUnderAnotherNameAndOnce(t *tes
 	}
 }
 
+func TestAMendedConfigurationCountsInARunThatStartsAgain(t *testing.T) {
+	j := newJob(t)
+	g := git.New(j.repo).WithIdentity("Ada", "ada@example.test")
+	configure := func(text string) {
+		if err := os.WriteFile(filepath.Join(j.repo, ".signalbox.yaml"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		gittest.Run(t, g, "commit", "-q", "-a", "-m", "configure")
+	}
+	resolve := []string{"resolve", "--issue", j.file("issue.md", clear), "--brain", "developer=exec:echo hello, world > greeting"}
+	configure("tests: {command: sh check.sh}\n")
+	if _, said, code := j.call(resolve...); code != 3 || !strings.Contains(said, `unknown field "tests"`) ||
+		!strings.Contains(said, "Without --answers it starts again on the newest commit.") {
+		t.Fatalf("it ended with %d: %s", code, said)
+	}
+	configure("test: {command: sh check.sh}\n")
+	if _, said, code := j.call(resolve...); code != 0 || !strings.Contains(said, "starting again: ") {
+		t.Errorf("the next call ended with %d: %s", code, said)
+	}
+}
+
 // A report that was given up in the middle costs nothing more while another is resolved; resolved again, it goes on.
 func TestAnotherUnfinishedReportRests(t *testing.T) {
 	j := newJob(t)

@@ -103,6 +103,9 @@ func (r *run) unresolved(ctx context.Context, in *pb.Instance, waits bool, out *
 	}
 	if waits {
 		r.n.Say("\nIt needs a decision from you. Write it to a file and run again with --answers FILE:\n\n%s", obstacle(in))
+		if !r.env.Person {
+			r.n.Say("\nWithout --answers it starts again on the newest commit. A mended .signalbox.yaml counts only then.")
+		}
 		r.looks(in)
 		why, _, _ := strings.Cut(obstacle(in), "\n")
 		return &service.WaitError{Err: fmt.Errorf("%w: %s waits in %s: %s", ErrUnresolved, r.id(), in.GetState(), why)}
