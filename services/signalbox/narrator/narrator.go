@@ -79,8 +79,9 @@ func (n *Narrator) Started(agent.Job) {}
 func (n *Narrator) Progressed(job agent.Job, text string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.p.row(dim, "    "+job.State, job.Role, "", dim, first(text)+" …")
-	n.clock.begin(first(text))
+	text = strings.TrimSuffix(first(text), "…")
+	n.p.row(dim, "    "+job.State, job.Role, "", dim, text+" …")
+	n.clock.begin(text)
 }
 
 // Ended implements agent.Observer. It narrates faults. A question or an escalation is

@@ -110,6 +110,9 @@ func TestLinesFitTheTerminal(t *testing.T) {
 				t.Errorf("%d of %d characters: %s", got, width, line)
 			}
 		}
+		if strings.Contains(out.String(), "… …") {
+			t.Errorf("a cut line ends twice:\n%s", out.String())
+		}
 		if !strings.Contains(out.String(), "→ waiting_for") || !strings.Contains(out.String(), strings.Repeat("x", 60)) {
 			t.Errorf("too much is cut:\n%s", out.String())
 		}
