@@ -60,6 +60,9 @@ func (c diffCommand) between(ctx context.Context, env *term.Env) error {
 		if !before.Exists() {
 			return fmt.Errorf("%s was not there yet at commit %d; signalbox history %s --all lists its commits", c.ID, c.From, c.ID)
 		}
+		if c.To == 0 && c.From >= after.Seq {
+			return fmt.Errorf("%s has no commit after %d; its newest is %d", c.ID, c.From, after.Seq)
+		}
 		d := difference{Instance: c.ID, From: c.From, To: after.Seq}
 		if d.Fields, err = fieldsBetween(view.Of(wire.FullView(before)), view.Of(wire.FullView(after))); err != nil {
 			return err

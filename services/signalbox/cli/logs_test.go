@@ -129,6 +129,7 @@ func TestWhatWasSaidAndChangedInEachStepIsShown(t *testing.T) {
 		{args: "diff --from 1 " + id, says: "artifacts\n  + name: \"", not: "[{"},
 		{args: "diff --from 1 --to 2 " + id, says: "from commit 1 to 2\n", not: "code from"},
 		{args: "diff --from 1 --json " + id, says: `"fields":[{"field":"artifacts","before":[],"after":[{`},
+		{args: "diff --from 999 " + id, code: 1, says: "has no commit after 999; its newest is "},
 		{args: "diff --to 2 " + id, code: 2, says: "want --from SEQ"},
 		{args: "diff --from 2 --to 1 " + id, code: 2, says: "a later --to"},
 		{args: "replay --speed 0 " + id, says: "implementing → "},

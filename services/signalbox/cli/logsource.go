@@ -164,7 +164,7 @@ func (e logFlags) copyStreams(to string) error {
 		return err
 	}
 	if len(accounts) == 0 && e.watermark() == "" {
-		return service.Usagef("--data %s: there is no log, want the --data of an up, demo or resolve, or the store_dir of a nats-server", e.Data)
+		return noLog(e.Data, "the --data of an up, demo or resolve, or the store_dir of a nats-server")
 	}
 	hold, err := embedded.Hold(from)
 	if err != nil {

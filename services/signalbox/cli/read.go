@@ -54,10 +54,13 @@ func (r reading) read(ctx context.Context, env *term.Env, f func(context.Context
 	}
 	dir := filepath.Join(r.Data, "log")
 	if _, err := os.Stat(filepath.Join(dir, "jetstream")); err != nil {
-		return service.Usagef("--data %s: there is no log, want the --data of an up, demo or resolve", r.Data)
+		return noLog(r.Data, "the --data of an up, demo or resolve")
 	}
 	quiet := service.Logging{Level: "error", Format: env.Logging.Format}.Logger(env.Stderr)
 	server, err := embedded.Start(embedded.Config{Dir: dir, Log: quiet})
+	if errors.Is(err, embedded.ErrLocked) {
+		return fmt.Errorf("%w; without --data a running `signalbox up` is asked", err)
+	}
 	if err != nil {
 		return err
 	}
@@ -77,6 +80,14 @@ func (r reading) read(ctx context.Context, env *term.Env, f func(context.Context
 	}
 	stopped := stoppedLog{log, js}
 	return errors.Join(meant(ctx, stopped, f(ctx, stopped)), log.Close(ctx))
+}
+
+// noLog returns the error of --data for a directory without a log, or one that cannot be read.
+func noLog(dir, want string) error {
+	if _, err := os.ReadDir(dir); err != nil {
+		return service.Usagef("--data: %w", err)
+	}
+	return service.Usagef("--data %s: there is no log, want %s", dir, want)
 }
 
 // readOne is read for one instance. Where none has the id, and the id is the end of exactly

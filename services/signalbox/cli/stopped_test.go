@@ -67,6 +67,7 @@ func TestAStoppedSystemReadsLikeARunningOne(t *testing.T) {
 		t.Errorf("read from under a running system: it ended with %d", code)
 	}
 	contains(t, out.String(), "in use by another process")
+	contains(t, out.String(), "without --data a running `signalbox up` is asked")
 
 	nc.Close()
 	stop()
