@@ -78,7 +78,7 @@ func (c Call) Exit(err error) int {
 	}
 	fmt.Fprintf(c.Stderr, "%s: %s\n", c.Name, sanitize.Terminal(err.Error()))
 	if code == ExitUsage {
-		fmt.Fprintf(c.Stderr, "%s lists them.\n", cmp.Or(c.Help, c.Name+" --help"))
+		fmt.Fprintf(c.Stderr, "%s has the usage.\n", cmp.Or(c.Help, c.Name+" --help"))
 	}
 	return code
 }

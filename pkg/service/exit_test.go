@@ -64,7 +64,7 @@ func TestTheExitCodeSaysWhoseFaultItIs(t *testing.T) {
 		"an argument":                  {[]string{"now"}, nil, 2, "unexpected argument now"},
 		"a missing configuration file": {[]string{"--config=none.yaml"}, nil, 2, "none.yaml: no such file"},
 		"an unknown name in the file":  {[]string{"--config=" + broken}, nil, 2, `there is no flag "brian"; flags are brain, config, grace`},
-		"what Setup cannot use":        {[]string{}, refuse, 2, "no brain for tester: give one with --brain\nworker --help lists"},
+		"what Setup cannot use":        {[]string{}, refuse, 2, "no brain for tester: give one with --brain\nworker --help has the usage."},
 		"an address that is taken":     {[]string{"--http=" + strings.TrimPrefix(server.ClientURL(), "nats://")}, nil, 1, "address already in use"},
 		"metrics for other machines":   {[]string{"--http=0.0.0.0:0"}, nil, 2, "--http-plain takes the responsibility"},
 		"metrics said to be for them":  {[]string{"--http=0.0.0.0:0", "--http-plain"}, fail(nil), 0, "draining"},

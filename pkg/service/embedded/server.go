@@ -98,7 +98,7 @@ func start(c Config, stop *stop) (*server.Server, error) {
 		// The server would try for a minute and report that in its log only.
 		probe, err := net.Listen("tcp", c.Listen)
 		if err != nil {
-			return nil, fmt.Errorf("%w; name another address to listen at", err)
+			return nil, fmt.Errorf("%w; --listen names another address", err)
 		}
 		_ = probe.Close()
 		options.Host = host
