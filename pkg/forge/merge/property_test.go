@@ -113,11 +113,17 @@ func TestTheOrderThingsWereReadInDecidesNothing(t *testing.T) {
 	})
 }
 
-// TestWhatIsNotKnownNeverHelps takes knowledge away from any world.
+// TestWhatIsNotKnownNeverHelps takes knowledge away from any world, and as often from one that passes: few
+// worlds do that are drawn.
 func TestWhatIsNotKnownNeverHelps(t *testing.T) {
-	passed := 0
+	if got := merge.Assess(ready(), rules()); got.Verdict != merge.Pass {
+		t.Fatalf("a world that is ready does not pass: %+v", got)
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		s, r := assessment(t)
+		if rapid.Bool().Draw(t, "ready") {
+			s, r = ready(), rules()
+		}
 		less := s
 		less.Checks, less.Reviews = append([]merge.Check{}, s.Checks...), append([]merge.Review{}, s.Reviews...)
 		switch what := rapid.IntRange(0, 5).Draw(t, "what"); {
@@ -133,9 +139,6 @@ func TestWhatIsNotKnownNeverHelps(t *testing.T) {
 			less.Unread = append([]merge.Unread{{Part: of(parts...).Draw(t, "part"), Why: "502"}}, s.Unread...)
 		}
 		before, now := merge.Assess(s, r), merge.Assess(less, r)
-		if before.Verdict == merge.Pass {
-			passed++
-		}
 		for at, g := range now.Gates {
 			if g.Verdict == merge.Pass && before.Gates[at].Verdict != merge.Pass {
 				t.Fatalf("%s passes because %q; with more known it was %+v", g.Name, g.Reason, before.Gates[at])
@@ -145,9 +148,6 @@ func TestWhatIsNotKnownNeverHelps(t *testing.T) {
 			t.Fatalf("it passes: %+v", now)
 		}
 	})
-	if passed == 0 {
-		t.Error("no world that was drawn passes: the property says nothing")
-	}
 }
 
 // TestWhatPassesHasEverythingOnOneCommit restates the rules as plainly as can be.
