@@ -44,7 +44,7 @@ func (c lsCommand) Run(ctx context.Context, env *term.Env) error {
 				return err
 			}
 			if c.State == "" && !c.All {
-				fmt.Fprintln(env.Stderr, "no open instance is like that; --all lists those that have ended, too")
+				fmt.Fprintln(env.Stderr, "no open instance found; --all lists those that have ended, too")
 			}
 		}
 		return view.List(env, view.Sort(view.Summaries(found)))
