@@ -15,8 +15,8 @@ const patience = 10 * time.Second
 
 // Reach reads the repositories that are named, not those of a pattern. A wrong token,
 // address or repository is an error of usage. A forge that does not answer is only warned
-// of: that may pass.
-func Reach(ctx context.Context, h *service.Host, flags github.Flags, repos []string) error {
+// of: that may pass. From then on the client of the flags shares its account of the forge's limits.
+func Reach(ctx context.Context, h *service.Host, flags *github.Flags, repos []string) error {
 	if err := Repositories(repos).Validate(); err != nil {
 		return service.Usagef("%w", err)
 	}
@@ -29,5 +29,6 @@ func Reach(ctx context.Context, h *service.Host, flags github.Flags, repos []str
 	case err != nil && ctx.Err() == nil:
 		h.Log.Warn("the forge does not answer, it is asked again", "error", err)
 	}
-	return nil
+	*flags, err = Share(h, *flags)
+	return err
 }

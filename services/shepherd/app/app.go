@@ -29,11 +29,7 @@ func Main() service.Main {
 
 // Setup implements service.Program. It refuses a wrong token or repository.
 func (a *App) Setup(ctx context.Context, h *service.Host) error {
-	if err := forgeside.Reach(ctx, h, a.Forge, a.Repo); err != nil {
-		return err
-	}
-	var err error
-	if a.Forge, err = forgeside.Share(h, a.Forge); err != nil {
+	if err := forgeside.Reach(ctx, h, &a.Forge, a.Repo); err != nil {
 		return err
 	}
 	return a.Settings.Setup(ctx, h)
