@@ -24,8 +24,5 @@ func (c *Client) Attest(ctx context.Context, h Holder, commit []byte) (envelope 
 	reply := new(pb.AttestReply)
 	err = c.request(ctx, &nats.Msg{Subject: to, Header: c.header}, c.alone, &pb.AttestRequest{
 		Instance: h.Instance, Token: h.Token, Agent: h.Agent, Commit: commit}, reply)
-	if err == nil && reply.Refusal != nil {
-		err = refusal(h.Instance, reply.Refusal)
-	}
-	return reply.Envelope, reply.Object, err
+	return reply.Envelope, reply.Object, refused(h.Instance, reply, err)
 }

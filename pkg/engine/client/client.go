@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nuid"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/engine/subject"
@@ -98,10 +99,21 @@ func (c *Client) command(ctx context.Context, to string, send sender, cmd *pb.Co
 	}
 	reply := new(pb.CommandReply)
 	err := c.request(ctx, &nats.Msg{Subject: to}, send, cmd, reply) // without a header: protobuf is the default of a non-empty request
-	if err == nil && reply.Refusal != nil {
-		err = refusal(cmd.Instance, reply.Refusal)
+	return reply, refused(cmd.Instance, reply, err)
+}
+
+// refusable is a reply that may be a refusal.
+type refusable interface {
+	proto.Message
+	GetRefusal() *pb.Refusal
+}
+
+// refused returns err, or else the refusal that the reply is. about is its instance or query.
+func refused(about string, reply refusable, err error) error {
+	if no := reply.GetRefusal(); err == nil && no != nil {
+		return refusal(about, no)
 	}
-	return reply, err
+	return err
 }
 
 func refusal(id string, p *pb.Refusal) error {

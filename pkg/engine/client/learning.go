@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/engine/learning"
@@ -14,14 +15,12 @@ import (
 func (c *Client) Learnings(ctx context.Context, repo string) ([]learning.Learning, error) {
 	reply := new(pb.GetReply)
 	id := learning.Record(repo)
-	if err := c.query(ctx, subject.Get, &pb.GetRequest{Instance: id}, reply); err != nil {
-		return nil, err
+	err := c.query(ctx, subject.Get, id, &pb.GetRequest{Instance: id}, reply)
+	if no, ok := errors.AsType[*instance.Refusal](err); ok && no.Code == instance.CodeUnknownInstance { // nothing was learned
+		return nil, nil
 	}
-	if no := reply.Refusal; no != nil {
-		if no.GetCode() == string(instance.CodeUnknownInstance) { // nothing was learned
-			return nil, nil
-		}
-		return nil, refusal(id, no)
+	if err != nil {
+		return nil, err
 	}
 	return wire.ToLearnings(reply.Learnings), nil
 }

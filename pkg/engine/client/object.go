@@ -163,8 +163,5 @@ func (c *Client) putPart(ctx context.Context, h Holder, q *pb.PutObjectRequest) 
 	q.Instance, q.Token, q.Agent = h.Instance, h.Token, h.Agent
 	reply := new(pb.PutObjectReply)
 	err = c.request(ctx, &nats.Msg{Subject: to, Header: c.header}, c.alone, q, reply)
-	if err == nil && reply.Refusal != nil {
-		err = refusal(h.Instance, reply.Refusal)
-	}
-	return reply, err
+	return reply, refused(h.Instance, reply, err)
 }

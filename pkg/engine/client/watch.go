@@ -93,14 +93,14 @@ func (c *Client) Newest(ctx context.Context) (uint64, error) {
 
 func (c *Client) watch(ctx context.Context, q *pb.WatchRequest) (*pb.WatchReply, error) {
 	reply := new(pb.WatchReply)
-	err := c.query(ctx, subject.Watch, q, reply)
+	err := c.query(ctx, subject.Watch, q.GetInstance(), q, reply)
 	switch {
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("watch: %w", errors.Join(ctx.Err(), err))
+	case errors.As(err, new(*instance.Refusal)):
+		return nil, err
 	case err != nil:
 		return nil, fmt.Errorf("watch: %w", err)
-	case reply.Refusal != nil:
-		return nil, refusal(q.GetInstance(), reply.Refusal)
 	}
 	return reply, nil
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/signalbox/signalbox/pkg/engine/client"
-	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/service/access"
 	"github.com/signalbox/signalbox/services/signalbox/term"
@@ -27,27 +26,6 @@ type system struct {
 	*client.Client
 	nats *nats.Conn
 	at   string // server URLs without passwords
-}
-
-// Definitions returns the current definition of each lifecycle.
-func (s system) Definitions(ctx context.Context) ([]*workflow.Definition, error) {
-	reply, err := s.Definition(ctx, "")
-	if err != nil {
-		return nil, err
-	}
-	var all []*workflow.Definition
-	for _, name := range reply.GetNames() {
-		reply, err := s.Definition(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		d, err := workflow.Load(name, reply.GetSource())
-		if err != nil {
-			return nil, fmt.Errorf("the definition of %s: %w", name, err)
-		}
-		all = append(all, d)
-	}
-	return all, nil
 }
 
 // connectPatience is how long a server may take to accept the connection. It is short,

@@ -4,7 +4,6 @@ package serve
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -42,21 +41,12 @@ func (c Command) Run(ctx context.Context, env *term.Env) error {
 // known returns a usage error for a role that no lifecycle of the running system has.
 // Such an agent would never get work.
 func (c Command) known(ctx context.Context, h *service.Host) error {
-	orchestrator := client.New(h.NATS, h.Name)
-	all, err := orchestrator.Definition(ctx, "")
+	all, err := client.New(h.NATS, h.Name).Definitions(ctx)
 	if err != nil {
 		return err
 	}
 	var roles []string
-	for _, name := range all.GetNames() {
-		reply, err := orchestrator.Definition(ctx, name)
-		if err != nil {
-			return err
-		}
-		d, err := workflow.Load(name, reply.GetSource())
-		if err != nil {
-			return fmt.Errorf("the definition of %s: %w", name, err)
-		}
+	for _, d := range all {
 		roles = append(roles, d.Roles()...)
 	}
 	slices.Sort(roles)
