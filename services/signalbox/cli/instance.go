@@ -56,13 +56,9 @@ func (c instanceArg) sendSignal(ctx context.Context, env *term.Env, name string,
 
 // unheard returns a hint if no state of the lifecycle listens to the signal.
 func unheard(ctx context.Context, s system, in *pb.Instance, name string) string {
-	reply, err := s.Definition(ctx, in.GetDefinition())
+	def, err := definitionOf(ctx, s, in)
 	if err != nil {
 		return "" // the signal is kept all the same
-	}
-	def, err := workflow.Load(in.GetWorkflow(), reply.GetSource())
-	if err != nil {
-		return ""
 	}
 	heard := signals(def)
 	if slices.Contains(heard, name) {

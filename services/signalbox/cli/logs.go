@@ -11,7 +11,6 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/engine/client"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
-	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	"github.com/signalbox/signalbox/pkg/service"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	"github.com/signalbox/signalbox/services/signalbox/term"
@@ -86,13 +85,9 @@ func (c logsCommand) canCome(ctx context.Context, s reader, in *pb.Instance) err
 	if c.State == "" {
 		return nil
 	}
-	reply, err := s.Definition(ctx, in.GetDefinition())
+	def, err := definitionOf(ctx, s, in)
 	if err != nil {
 		return err
-	}
-	def, err := workflow.Load(in.GetWorkflow(), reply.GetSource())
-	if err != nil {
-		return fmt.Errorf("the definition of %s: %w", c.ID, err)
 	}
 	return oneOf("--state", c.State, def.StateNames())
 }

@@ -195,13 +195,9 @@ func (c promptShow) ofInstance(ctx context.Context, env *term.Env, s reader) err
 	if err != nil {
 		return err
 	}
-	reply, err := s.Definition(ctx, in.GetDefinition())
+	d, err := definitionOf(ctx, s, in)
 	if err != nil {
 		return err
-	}
-	d, err := workflow.Load(in.GetWorkflow(), reply.GetSource())
-	if err != nil {
-		return fmt.Errorf("the definition of %s: %w", c.Instance, err)
 	}
 	_, role, state, err := c.find([]*workflow.Definition{d})
 	if err != nil {

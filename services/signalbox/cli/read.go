@@ -40,6 +40,19 @@ type reader interface {
 	GetObject(ctx context.Context, h client.Holder, name string) (io.ReadCloser, error)
 }
 
+// definitionOf returns the definition that the instance is under.
+func definitionOf(ctx context.Context, s reader, in *pb.Instance) (*workflow.Definition, error) {
+	reply, err := s.Definition(ctx, in.GetDefinition())
+	if err != nil {
+		return nil, err
+	}
+	def, err := workflow.Load(in.GetWorkflow(), reply.GetSource())
+	if err != nil {
+		return nil, fmt.Errorf("the definition of %s: %w", in.GetInstance(), err)
+	}
+	return def, nil
+}
+
 // read calls f with a reader for the running system or, with --data, the stopped one.
 func (r reading) read(ctx context.Context, env *term.Env, f func(context.Context, reader) error) error {
 	if r.Data == "" {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/signalbox/signalbox/pkg/document/pipeline"
-	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 	"github.com/signalbox/signalbox/services/signalbox/view"
@@ -33,13 +32,9 @@ func (c stateCommand) Run(ctx context.Context, env *term.Env) error {
 		if err != nil {
 			return err
 		}
-		reply, err := s.Definition(ctx, in.GetDefinition())
+		def, err := definitionOf(ctx, s, in)
 		if err != nil {
 			return err
-		}
-		def, err := workflow.Load(in.GetWorkflow(), reply.GetSource())
-		if err != nil {
-			return fmt.Errorf("the definition of %s: %w", c.ID, err)
 		}
 		if !pipeline.Applies(def) {
 			return fmt.Errorf("%s has no document: no role of %s writes one; `signalbox show %s` describes it", c.ID, def.Name, c.ID)

@@ -9,7 +9,6 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/client"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/engine/subject"
-	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/service/access"
 	"github.com/signalbox/signalbox/services/signalbox/term"
@@ -78,11 +77,7 @@ func (c watchCommand) ended(ctx context.Context, env *term.Env, s system, w watc
 		if err != nil {
 			return err
 		}
-		reply, err := s.Definition(ctx, in.GetDefinition())
-		if err != nil {
-			return err
-		}
-		def, err := workflow.Load(in.GetWorkflow(), reply.GetSource())
+		def, err := definitionOf(ctx, s, in)
 		if err != nil {
 			return err
 		}
