@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -80,7 +79,7 @@ func (s Store) Prepare(ctx context.Context, dir string, r Recipe) (l Layer, made
 	if err != nil {
 		return Layer{}, false, err
 	}
-	defer func() { err = errors.Join(err, Remove(staging)) }()
+	defer func() { err = errors.Join(err, sandbox.RemoveAll(staging)) }()
 	if err := s.make(ctx, staging, dir, r); err != nil {
 		if errors.Is(err, ErrNotPrepared) {
 			err = errors.Join(err, os.WriteFile(failure, []byte(err.Error()), 0o600))
@@ -256,13 +255,13 @@ func (s Store) build(ctx context.Context, staging, dir string, r Recipe) error {
 		if err := Copy(ctx, dir, c.Dir); err != nil {
 			return err
 		}
-		if err := Remove(filepath.Join(c.Dir, ".git")); err != nil {
+		if err := sandbox.RemoveAll(filepath.Join(c.Dir, ".git")); err != nil {
 			return err
 		}
 		for _, name := range r.Modules {
 			from, to := filepath.Join(staging, "fetch", name), filepath.Join(c.Dir, name)
 			if _, err := os.Stat(from); err == nil {
-				if err := errors.Join(Remove(to), os.Rename(from, to)); err != nil {
+				if err := errors.Join(sandbox.RemoveAll(to), os.Rename(from, to)); err != nil {
 					return err
 				}
 				defer func() { _ = os.Rename(to, from) }() // collect finds it there
@@ -324,27 +323,13 @@ func Copy(ctx context.Context, from, to string) error {
 	if exec.CommandContext(ctx, "cp", "-a", "--reflink=auto", from, to).Run() == nil {
 		return nil
 	}
-	if err := Remove(to); err != nil {
+	if err := sandbox.RemoveAll(to); err != nil {
 		return err
 	}
 	if out, err := exec.CommandContext(ctx, "cp", "-Rp", from, to).CombinedOutput(); err != nil {
 		return fmt.Errorf("copy %s: %w: %s", from, err, last(out))
 	}
 	return nil
-}
-
-// Remove removes a directory with those in it that are read-only.
-func Remove(dir string) error {
-	if err := os.RemoveAll(dir); err == nil || !errors.Is(err, fs.ErrPermission) {
-		return err
-	}
-	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if d != nil && d.IsDir() {
-			return os.Chmod(path, 0o700)
-		}
-		return nil
-	})
-	return os.RemoveAll(dir)
 }
 
 // keepLayers is how long a layer stays that is not used.
@@ -355,7 +340,7 @@ func (s Store) Sweep() error {
 	dirs, err := filepath.Glob(filepath.Join(s.Dir, "*"))
 	for _, dir := range dirs {
 		if info, serr := os.Stat(dir); serr == nil && time.Since(info.ModTime()) > keepLayers {
-			err = errors.Join(err, Remove(dir))
+			err = errors.Join(err, sandbox.RemoveAll(dir))
 		}
 	}
 	return err

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
-	"github.com/signalbox/signalbox/pkg/agent/workspace"
+	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 )
 
 // Caches are the directories of the caches that confined tools fill, such as modules and
@@ -44,7 +44,7 @@ func (c Caches) Sweep() error {
 	dirs, err := filepath.Glob(filepath.Join(c.Dir, "*", "*"))
 	for _, dir := range dirs {
 		if info, serr := os.Stat(dir); serr == nil && time.Since(info.ModTime()) > keepCaches {
-			err = errors.Join(err, workspace.RemoveAll(dir))
+			err = errors.Join(err, sandbox.RemoveAll(dir))
 		}
 	}
 	return err

@@ -146,7 +146,7 @@ func (c *Cache) Sweep(ctx context.Context) (int, error) {
 		if err == nil {
 			held.Close()
 		}
-		if err := RemoveAll(dir); err != nil {
+		if err := sandbox.RemoveAll(dir); err != nil {
 			errs = errors.Join(errs, err)
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 	"github.com/signalbox/signalbox/pkg/base/lazyregexp"
 )
 
@@ -119,7 +120,7 @@ func leadsOut(name, to string) bool {
 // configuration of a repository.
 func (t *Tree) unnest(paths []string) error {
 	for _, name := range paths {
-		if err := RemoveAll(filepath.Join(t.Dir, name, ".git")); err != nil {
+		if err := sandbox.RemoveAll(filepath.Join(t.Dir, name, ".git")); err != nil {
 			return unreadable(err)
 		}
 		if t.omitted == nil {

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
 
+	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 	"github.com/signalbox/signalbox/pkg/base/filelock"
 	"github.com/signalbox/signalbox/pkg/git"
 )
@@ -136,7 +136,7 @@ func (t *Tree) plain() string {
 // equip creates the program's repository at Head.
 func (t *Tree) equip(ctx context.Context) error {
 	dot := filepath.Join(t.Dir, ".git")
-	if err := RemoveAll(dot); err != nil {
+	if err := sandbox.RemoveAll(dot); err != nil {
 		return err
 	}
 	for _, dir := range []string{"objects/info", "objects/pack", "refs/heads", "refs/tags", "info"} {
@@ -181,7 +181,7 @@ func (t *Tree) Absent() []string { return t.absent }
 // Close removes the tree.
 func (t *Tree) Close() error {
 	defer t.held.Close()
-	return RemoveAll(filepath.Dir(t.Dir))
+	return sandbox.RemoveAll(filepath.Dir(t.Dir))
 }
 
 // maxIndex limits the bytes of an index.
@@ -202,20 +202,4 @@ func readPlain(path string) ([]byte, error) {
 		return nil, err
 	}
 	return io.ReadAll(io.LimitReader(file, maxIndex))
-}
-
-// RemoveAll is os.RemoveAll that also empties read-only directories, such as those
-// of Go's module cache.
-func RemoveAll(dir string) error {
-	err := os.RemoveAll(dir)
-	if err == nil || !errors.Is(err, fs.ErrPermission) {
-		return err
-	}
-	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if d != nil && d.IsDir() {
-			return os.Chmod(path, 0o700)
-		}
-		return nil
-	})
-	return os.RemoveAll(dir)
 }

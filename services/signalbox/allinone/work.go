@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/signalbox/signalbox/pkg/agent/environment"
+	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 	"github.com/signalbox/signalbox/pkg/service/embedded"
 )
 
@@ -90,5 +90,5 @@ func RemoveUnused(dir, part string) error {
 		return err
 	}
 	defer lock.Close()
-	return environment.Remove(dir)
+	return sandbox.RemoveAll(dir)
 }
