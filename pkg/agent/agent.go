@@ -168,16 +168,6 @@ func newBackOff() *backoff.ExponentialBackOff {
 	return pacing.Backoff(50*time.Millisecond, 5*time.Second)
 }
 
-// pause waits for d or for ctx to end.
-func pause(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
-}
-
 type noObserver struct{}
 
 func (noObserver) Started(Job)                                      {}

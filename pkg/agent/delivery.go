@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/base/pacing"
 	"github.com/signalbox/signalbox/pkg/engine/client"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 	"github.com/signalbox/signalbox/pkg/engine/subject"
@@ -218,7 +219,7 @@ const shutdownGrace = 5 * time.Second
 func withGrace(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
-		pause(longer, d)
+		_ = pacing.Pause(longer, d)
 		cancel()
 	})
 	return longer, func() { stop(); cancel() }

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/signalbox/signalbox/pkg/base/pacing"
 	"github.com/signalbox/signalbox/pkg/engine/subject"
 )
 
@@ -61,7 +62,7 @@ func (q *queue) receive(ctx context.Context) (msg *nats.Msg, ok bool) {
 		if q.nc.IsConnected() { // else the connection logs it
 			q.log.Warn("cannot take work; trying again", "error", err)
 		}
-		pause(ctx, q.backOff.NextBackOff())
+		_ = pacing.Pause(ctx, q.backOff.NextBackOff())
 	}
 	return nil, false
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/agent/brain"
+	"github.com/signalbox/signalbox/pkg/base/pacing"
 	"github.com/signalbox/signalbox/pkg/engine/instance"
 )
 
@@ -87,7 +88,7 @@ func (s *step) attempt(ctx context.Context, a brain.Assignment) (brain.Outcome, 
 		}
 		s.job.Progress("the brain failed, it is tried again in %s: %s", pause, oneLine(err.Error()))
 		a.Warnings = append(slices.Clip(a.Warnings), fmt.Sprintf("attempt %d failed, what it changed is gone: %v", n, err))
-		if err := wait(ctx, pause); err != nil {
+		if err := pacing.Pause(ctx, pause); err != nil {
 			return out, err
 		}
 		pause *= 4
@@ -116,16 +117,4 @@ func (s *step) changed(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	return err == nil && !diff.Empty(), nil // a tree that cannot be read is the next attempt's to hear of
-}
-
-// wait returns after d, or with the error of a context that ended before.
-func wait(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

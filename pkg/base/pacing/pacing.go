@@ -3,6 +3,7 @@
 package pacing
 
 import (
+	"context"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -14,4 +15,16 @@ func Backoff(first, longest time.Duration) *backoff.ExponentialBackOff {
 	b := backoff.NewExponentialBackOff()
 	b.InitialInterval, b.MaxInterval = first, longest
 	return b
+}
+
+// Pause waits for d, or returns the cause of the context's end.
+func Pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }

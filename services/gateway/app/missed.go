@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/base/pacing"
 	"github.com/signalbox/signalbox/pkg/forge"
 	"github.com/signalbox/signalbox/pkg/forge/github"
 )
@@ -61,7 +62,7 @@ func (m *missed) poll(ctx context.Context) error {
 			return nil
 		}
 		if again > 0 {
-			if err := pause(ctx, m.between); err != nil {
+			if err := pacing.Pause(ctx, m.between); err != nil {
 				return err
 			}
 		}
@@ -79,14 +80,4 @@ func (m *missed) poll(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// pause waits, or returns the error of ctx.
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }

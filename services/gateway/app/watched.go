@@ -130,7 +130,7 @@ func (w *watched) work(ctx context.Context) error {
 		case <-time.After(wait):
 			w.pressing = false
 		case <-w.asked:
-			if w.pressing = true; pause(ctx, askGap-w.now().Sub(began)) != nil {
+			if w.pressing = true; pacing.Pause(ctx, askGap-w.now().Sub(began)) != nil {
 				return nil
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/signalbox/signalbox/pkg/base/pacing"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/services/signalbox/term"
 	"github.com/signalbox/signalbox/services/signalbox/view"
@@ -37,18 +38,6 @@ func (c replayingCommand) Run(ctx context.Context, env *term.Env) error {
 			since = 0
 		}
 		last = e.Time
-		return pause(ctx, time.Duration(float64(since)/max(c.Speed, 1e-9)))
+		return pacing.Pause(ctx, time.Duration(float64(since)/max(c.Speed, 1e-9)))
 	})
-}
-
-// pause waits, or returns the cause of the context's end.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

@@ -3,6 +3,8 @@ package model
 import (
 	"context"
 	"time"
+
+	"github.com/signalbox/signalbox/pkg/base/pacing"
 )
 
 // Clock tells the time between the tries of a request.
@@ -17,13 +19,4 @@ type machine struct{}
 
 func (machine) Now() time.Time { return time.Now() }
 
-func (machine) Pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
+func (machine) Pause(ctx context.Context, d time.Duration) error { return pacing.Pause(ctx, d) }
