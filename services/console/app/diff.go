@@ -18,6 +18,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/git"
 	pb "github.com/signalbox/signalbox/proto/signalbox/v1"
 	"github.com/signalbox/signalbox/services/signalbox/term"
+	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
 const (
@@ -190,7 +191,7 @@ func (c *Console) diff(w http.ResponseWriter, r *http.Request, s *session) {
 	all := heads(in)
 	at, _ := strconv.Atoi(r.URL.Query().Get("attempt"))
 	if len(all) < 2 || at < 0 || at >= len(all) {
-		c.fault(w, r, s, http.StatusNotFound, "There is no such change: "+plural(len(all)-1, "attempt")+" changed the code.")
+		c.fault(w, r, s, http.StatusNotFound, "There is no such change: "+view.Count(len(all)-1, "attempt")+" changed the code.")
 		return
 	}
 	from, to := all[0], in.GetHead()

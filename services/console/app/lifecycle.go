@@ -13,6 +13,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	"github.com/signalbox/signalbox/services/signalbox/term"
+	"github.com/signalbox/signalbox/services/signalbox/view"
 )
 
 // lifecyclePage is the data of the page of a lifecycle.
@@ -86,7 +87,7 @@ func stand(all []*row, name string) (at map[string]spread, open, ended int) {
 func makeLifecycle(def *workflow.Definition, rows []*row, moves map[[2]string]moved, since, now time.Time) lifecyclePage {
 	at, open, ended := stand(rows, def.Name)
 	p := lifecyclePage{Name: def.Name, Version: def.Version, Hash: def.Hash, Since: since, Total: open, Ended: ended}
-	marks := workflow.Marks{Label: fmt.Sprintf("Diagram of the lifecycle %s with %s; the table after it has the same as text", def.Name, plural(open, "open instance")),
+	marks := workflow.Marks{Label: fmt.Sprintf("Diagram of the lifecycle %s with %s; the table after it has the same as text", def.Name, view.Count(open, "open instance")),
 		States: map[string]workflow.StateMark{}, Moves: map[[2]string]workflow.MoveMark{}}
 	for _, state := range def.States {
 		s := at[state.Name]
@@ -118,7 +119,7 @@ func stateMark(r stateRow, now time.Time) workflow.StateMark {
 	if r.Count == 0 {
 		return m
 	}
-	m.Class, m.Count, m.Title = "lit "+r.Look.Class, fmt.Sprint(r.Count), plural(r.Count, "instance")+", "+r.Look.Word
+	m.Class, m.Count, m.Title = "lit "+r.Look.Class, fmt.Sprint(r.Count), view.Count(r.Count, "instance")+", "+r.Look.Word
 	if r.Kind != workflow.Final {
 		age := term.Duration(now.Sub(r.Oldest))
 		m.Says, m.Title = strings.TrimPrefix(r.Owner+" · ", " · ")+age, m.Title+", the oldest for "+age

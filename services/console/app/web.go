@@ -124,8 +124,8 @@ func (p pages) funcs() template.FuncMap {
 			return demoSide{p.In.Instance, when, run}
 		},
 		"short":    func(s string) string { return s[:min(len(s), 10)] },
-		"one":      func(n int, what string) string { return plural(n, what) },
-		"one64":    func(n int64, what string) string { return plural(int(n), what) },
+		"one":      view.Count,
+		"one64":    func(n int64, what string) string { return view.Count(int(n), what) },
 		"duration": term.Duration,
 	}
 }
@@ -149,13 +149,6 @@ func rendered(s string) template.HTML {
 		return template.HTML("<pre>" + template.HTMLEscapeString(s) + "</pre>") //nolint:gosec // it is escaped
 	}
 	return template.HTML(html) //nolint:gosec // markdown.HTML escapes what is not harmless
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // show answers with a page. No character that shows nothing, or turns the text around, reaches the
