@@ -1,7 +1,6 @@
 package httpserver
 
 import (
-	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
@@ -12,19 +11,11 @@ import (
 // AnyName is a name for a server whose names are not known.
 const AnyName = "*"
 
-// Guard returns h for requests that no page of others has a browser send. A request has to
+// guard returns h for requests that no page of others has a browser send. A request has to
 // name the server by an IP address, as localhost or by one of names. A page whose own name
 // leads here (DNS rebinding) could read what h answers. One that changes something must not
 // come from a page of another origin.
-func Guard(h http.Handler, names ...string) http.Handler { return GuardBut(nil, h, names...) }
-
-// GuardBut returns what Guard does, and lets pages of other origins post to forms, which
-// are patterns of http.ServeMux. Those must change nothing.
-func GuardBut(forms []string, h http.Handler, names ...string) http.Handler {
-	return guard(NewRefusals(slog.New(slog.DiscardHandler), nil), forms, h, names)
-}
-
-func guard(refused *Refusals, forms []string, h http.Handler, names []string) http.Handler {
+func guard(refused *Refusals, h http.Handler, names []string) http.Handler {
 	refuse := func(w http.ResponseWriter, r *http.Request, status int, why string) {
 		refused.Note(r, why)
 		http.Error(w, why, status)
@@ -33,9 +24,6 @@ func guard(refused *Refusals, forms []string, h http.Handler, names []string) ht
 	origins.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, http.StatusForbidden, "a page of another origin may change nothing here")
 	}))
-	for _, form := range forms {
-		origins.AddInsecureBypassPattern(form)
-	}
 	same := origins.Handler(h)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !ours(r.Host, names) {

@@ -25,7 +25,7 @@ const (
 // an IP address, to localhost and to the names. refused gets each request that Guard
 // refuses; its log gets the failures of the server, too.
 func New(h http.Handler, refused *Refusals, names ...string) *http.Server {
-	s := bounded(guard(refused, nil, h, names))
+	s := bounded(guard(refused, h, names))
 	s.ReadTimeout, s.WriteTimeout = ReadTimeout, WriteTimeout
 	s.ErrorLog = slog.NewLogLogger(refused.log.Handler(), slog.LevelWarn)
 	return s
