@@ -70,7 +70,7 @@ func TestTheDefaultIsTakenAtTheDeadlineAndDecidedSoAgain(t *testing.T) {
 	if q := in.Questions[0]; q.Answer != "tabs" || !q.ByDefault || in.State != "requirements_clarified" || in.Reason != "nobody answered in time; the default counts" {
 		t.Errorf("in %s, %q, the answer is %+v", in.State, in.Reason, q)
 	}
-	again, err := instance.Redecide(g.def, before, c)
+	again, err := new(instance.Decider).Redecide(g.def, before, c)
 	if diff := cmp.Diff(events, again); err != nil || diff != "" {
 		t.Errorf("decided again (-first +again), %v:\n%s", err, diff)
 	}

@@ -164,7 +164,7 @@ func (p *comparison) send(t rapid.TB, d dice, do instance.Action) {
 	if err := p.invariants.check(commit); err != nil {
 		t.Fatalf("in %s, %T %+v: %v", p.in.State, do, do, err)
 	}
-	redecided, err := instance.Redecide(def, p.in, commit)
+	redecided, err := new(instance.Decider).Redecide(def, p.in, commit)
 	if diff := cmp.Diff(admitted(events), admitted(redecided), cmpopts.EquateEmpty()); err != nil || diff != "" {
 		t.Fatalf("in %s, %T %+v is redecided otherwise: %v\n%s", p.in.State, do, do, err, diff)
 	}

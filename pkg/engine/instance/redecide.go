@@ -13,18 +13,13 @@ import (
 // or no build did.
 var ErrNoCommand = errors.New("no command records these events")
 
-// Redecide decides a commit of the log once more. in is the instance before the commit. The
-// events are those of the commit, if def is the definition that it was decided under and the
-// rules of Decide have not changed since. The error is a *Refusal, or ErrNoCommand.
-func Redecide(def *workflow.Definition, in Instance, c Commit) ([]Event, error) {
-	return new(Decider).Redecide(def, in, c)
-}
-
 // Decider decides the commits of whole logs once more, one after another in the same memory. It is
 // not safe for concurrent use.
 type Decider struct{ d decision }
 
-// Redecide is Redecide.
+// Redecide decides a commit of the log once more. in is the instance before the commit. The
+// events are those of the commit, if def is the definition that it was decided under and the
+// rules of Decide have not changed since. The error is a *Refusal, or ErrNoCommand.
 func (r *Decider) Redecide(def *workflow.Definition, in Instance, c Commit) ([]Event, error) {
 	cmd, ok := Recorded(in, c)
 	if !ok {
