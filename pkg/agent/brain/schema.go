@@ -21,9 +21,6 @@ import (
 //go:embed schema/*.schema.json
 var schemas embed.FS
 
-// AssignmentSchema returns the JSON Schema of an assignment.
-func AssignmentSchema() []byte { return document("assignment") }
-
 // ResultSchema returns the JSON Schema of a stated result.
 func ResultSchema() []byte { return document("result") }
 

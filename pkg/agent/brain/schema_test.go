@@ -58,7 +58,7 @@ func decode(t *testing.T, text []byte) map[string]any {
 }
 
 func TestAssignmentsAreWhatTheirSchemaSays(t *testing.T) {
-	properties := decode(t, AssignmentSchema())["properties"].(map[string]any)
+	properties := decode(t, document("assignment"))["properties"].(map[string]any)
 	for name, a := range map[string]Assignment{"full": full(), "empty": {}} {
 		t.Run(name, func(t *testing.T) {
 			text, err := a.Encode()
@@ -66,7 +66,7 @@ func TestAssignmentsAreWhatTheirSchemaSays(t *testing.T) {
 				t.Fatal(err)
 			}
 			value := decode(t, text)
-			if err := check(AssignmentSchema(), any(value)); err != nil {
+			if err := check(document("assignment"), any(value)); err != nil {
 				t.Errorf("%v in\n%s", err, text)
 			}
 			for key := range value {

@@ -12,7 +12,7 @@ import (
 const Protocol = "signalbox/v1"
 
 // Assignment is one claimed piece of work as a brain sees it. Its JSON form is
-// the file SIGNALBOX_ASSIGNMENT names; AssignmentSchema describes it.
+// the file SIGNALBOX_ASSIGNMENT names; assignment.schema.json of pkg/agent/brain/schema describes it.
 type Assignment struct {
 	Protocol  string               `json:"protocol"`
 	Instance  string               `json:"instance"`
