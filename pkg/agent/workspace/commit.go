@@ -49,7 +49,7 @@ func (t *Tree) Commit(ctx context.Context, message string, trailers ...string) (
 			return "", false, infra(err, "commit")
 		}
 	}
-	if err := t.equip(ctx); err != nil {
+	if err := t.equip(); err != nil {
 		return "", false, infra(err, "commit")
 	}
 	return head, true, nil

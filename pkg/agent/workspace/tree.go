@@ -107,7 +107,7 @@ func (c *Cache) tree(ctx context.Context, repo repository, s Spec) (_ *Tree, err
 	if err := t.confine(); err != nil {
 		return nil, err
 	}
-	return t, t.equip(ctx)
+	return t, t.equip()
 }
 
 // newTree creates and locks a directory for a tree.
@@ -134,7 +134,7 @@ func (t *Tree) plain() string {
 }
 
 // equip creates the program's repository at Head.
-func (t *Tree) equip(ctx context.Context) error {
+func (t *Tree) equip() error {
 	dot := filepath.Join(t.Dir, ".git")
 	if err := sandbox.RemoveAll(dot); err != nil {
 		return err

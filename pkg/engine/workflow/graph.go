@@ -71,7 +71,7 @@ func (d *Definition) steps(s State, from map[string]bool) []step {
 func (s State) taken(rules []Rule, from map[string]bool) []step {
 	var out []step
 	for _, r := range rules {
-		targets, _ := s.targets(r.To, from)
+		targets := s.targets(r.To, from)
 		for _, to := range targets {
 			out = append(out, step{to: to, fails: r.Failure, fresh: r.ResetsFailures})
 		}
@@ -80,13 +80,12 @@ func (s State) taken(rules []Rule, from map[string]bool) []step {
 }
 
 // targets are the states that a rule may lead to: the first candidate the table
-// permits, where $previous is any of from but s itself. sure is whether there is
-// always one.
-func (s State) targets(candidates []string, from map[string]bool) (targets []string, sure bool) {
+// permits, where $previous is any of from but s itself.
+func (s State) targets(candidates []string, from map[string]bool) (targets []string) {
 	for _, to := range candidates {
 		if to != Previous {
 			if s.permits(to) {
-				return append(targets, to), true
+				return append(targets, to)
 			}
 			continue
 		}
@@ -101,10 +100,10 @@ func (s State) targets(candidates []string, from map[string]bool) (targets []str
 			}
 		}
 		if len(targets) > 0 && !missing {
-			return targets, true
+			return targets
 		}
 	}
-	return targets, false
+	return targets
 }
 
 // proposed is the step that the owner's result asks for by name. It has what the

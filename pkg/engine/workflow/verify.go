@@ -214,7 +214,7 @@ func (v *verifier) exits(s State) {
 
 // out reports whether a rule leads somewhere else or asks people.
 func (v *verifier) out(s State, r Rule) bool {
-	targets, _ := s.targets(r.To, v.from[s.Name])
+	targets := s.targets(r.To, v.from[s.Name])
 	return r.Escalate || slices.ContainsFunc(targets, func(to string) bool { return to != s.Name })
 }
 
@@ -273,7 +273,7 @@ func (v *verifier) reaction(s State, signal string) {
 		if len(r.To) == 0 {
 			v.add(r.at, "claiming moves: want to")
 		}
-		targets, _ := s.targets(r.To, v.from[s.Name])
+		targets := s.targets(r.To, v.from[s.Name])
 		for _, to := range targets {
 			if next, _ := v.State(to); next.Kind != Work || next.Owner != s.Owner {
 				v.add(r.at, "%s claims %s and would hold %s, which is not its work", s.Owner, s.Name, to)

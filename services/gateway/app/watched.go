@@ -188,7 +188,7 @@ func (w *watched) poll(ctx context.Context) error {
 	}
 	var failed error
 	for i, p := range next {
-		was, _ := before(kept, p)
+		was := before(kept, p)
 		if leaves, returns := p.Away != "" && !p.Rest, was.Away != "" && p.Away == ""; !p.belongs(w.list) || !leaves && !returns {
 			continue
 		}
@@ -207,20 +207,19 @@ func (w *watched) poll(ctx context.Context) error {
 func stay(kept, next []place) []place {
 	all := slices.Clone(next)
 	for i, p := range all {
-		if was, _ := before(kept, p); was.Away != "" && p.Away == "" {
+		if was := before(kept, p); was.Away != "" && p.Away == "" {
 			all[i] = was
 		}
 	}
 	return all
 }
 
-// before returns what a place was.
-func before(places []place, p place) (place, bool) {
-	i := slices.IndexFunc(places, func(o place) bool { return o.Name == p.Name })
-	if i < 0 {
-		return place{}, false
+// before returns the place as it was, empty if it was not there.
+func before(places []place, p place) (was place) {
+	if i := slices.IndexFunc(places, func(o place) bool { return o.Name == p.Name }); i >= 0 {
+		was = places[i]
 	}
-	return places[i], true
+	return was
 }
 
 // isDue reports whether the forge is asked for a repository by its name now.

@@ -69,7 +69,7 @@ func (r *run) main(ctx context.Context, s *allinone.System) error {
 			return err
 		}
 		if done != nil {
-			_, r.number, _ = cutLast(done.GetInstance())
+			_, r.number = cutLast(done.GetInstance())
 			r.earlier = true
 			return r.finish(ctx, at, false)
 		}
@@ -92,7 +92,7 @@ func (r *run) continues(ctx context.Context) bool {
 	}
 	open, err := r.client.List(ctx, &pb.ListRequest{})
 	return err != nil || slices.ContainsFunc(open, func(in *pb.Summary) bool {
-		prefix, _, _ := cutLast(in.GetInstance())
+		prefix, _ := cutLast(in.GetInstance())
 		return prefix == r.source.name && in.GetTitle() == r.issue.Title
 	})
 }
@@ -105,7 +105,7 @@ func (r *run) begin(ctx context.Context) error {
 		return err
 	}
 	for _, in := range open {
-		prefix, _, _ := cutLast(in.GetInstance())
+		prefix, _ := cutLast(in.GetInstance())
 		if prefix != r.source.name || in.GetTitle() == r.issue.Title || in.GetPaused() || in.GetParent() != "" || r.awaits(in.GetState()) {
 			continue
 		}
@@ -115,7 +115,7 @@ func (r *run) begin(ctx context.Context) error {
 		r.n.Say("%s, %q, is unfinished and paused; resolve with its report goes on", in.GetInstance(), in.GetTitle())
 	}
 	for _, in := range open {
-		prefix, number, _ := cutLast(in.GetInstance())
+		prefix, number := cutLast(in.GetInstance())
 		if prefix != r.source.name || in.GetTitle() != r.issue.Title {
 			continue
 		}
@@ -159,14 +159,14 @@ func (r *run) stale(in *pb.Instance) string {
 	return ""
 }
 
-// cutLast splits NAME/NUMBER; ok is false if id does not have that form.
-func cutLast(id string) (prefix string, number int, ok bool) {
+// cutLast splits NAME/NUMBER. The number is 0 if id has none.
+func cutLast(id string) (prefix string, number int) {
 	i := strings.LastIndexByte(id, '/')
 	if i < 0 {
-		return "", 0, false
+		return "", 0
 	}
-	n, err := strconv.Atoi(id[i+1:])
-	return id[:i], n, err == nil
+	number, _ = strconv.Atoi(id[i+1:])
+	return id[:i], number
 }
 
 // id returns the instance's name.

@@ -70,7 +70,7 @@ func (r *run) resolved(ctx context.Context, base string) (*pb.Instance, error) {
 	var newest *pb.Instance
 	most := 0
 	for _, in := range all {
-		prefix, number, _ := cutLast(in.GetInstance())
+		prefix, number := cutLast(in.GetInstance())
 		if prefix != r.source.name || in.GetTitle() != r.issue.Title || in.GetClosed() != string(instance.Ended) || number < most {
 			continue
 		}

@@ -34,10 +34,7 @@ func nodeTest(tree fs.FS, r Report, p pair) (Test, bool) {
 			ending = ".spec.js"
 		}
 	}
-	from, err := relative(dir, source)
-	if err != nil {
-		return Test{}, false
-	}
+	from := relative(dir, source)
 	esm := pkg.Type == "module" && !strings.HasSuffix(source, ".cjs") || strings.HasSuffix(source, ".mjs")
 	if esm && pkg.Type != "module" {
 		ending = strings.TrimSuffix(ending, ".js") + ".mjs"
@@ -102,7 +99,7 @@ func nodeModule(tree fs.FS, sources []string, function string) (source string, o
 }
 
 // relative returns the path of a file as a module in dir imports it.
-func relative(dir, file string) (string, error) {
+func relative(dir, file string) string {
 	up := ""
 	for ; dir != "." && !strings.HasPrefix(file, dir+"/"); dir = path.Dir(dir) {
 		up += "../"
@@ -113,7 +110,7 @@ func relative(dir, file string) (string, error) {
 	if up == "" {
 		up = "./"
 	}
-	return up + file, nil
+	return up + file
 }
 
 // quoteJS returns a string literal of JavaScript, which JSON's are.
