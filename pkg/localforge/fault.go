@@ -1,6 +1,7 @@
 package localforge
 
 import (
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"time"
@@ -53,9 +54,7 @@ func withFaults(fault func(*http.Request) *Fault, h http.Handler) http.Handler {
 func half(w http.ResponseWriter, r *http.Request, h http.Handler) {
 	whole := httptest.NewRecorder()
 	h.ServeHTTP(whole, r)
-	for name, values := range whole.Header() {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), whole.Header())
 	w.WriteHeader(whole.Code)
 	body := whole.Body.Bytes()
 	_, _ = w.Write(body[:len(body)/2])

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -58,9 +59,7 @@ func (c completion) success() bool { return c.r.Status == instance.Success }
 
 func (c completion) put(section string, value any) {
 	sections := map[string]string{}
-	for name, text := range c.r.Sections {
-		sections[name] = text
-	}
+	maps.Copy(sections, c.r.Sections)
 	sections[section] = string(encode(value))
 	c.r.Sections = sections
 }
@@ -68,9 +67,7 @@ func (c completion) put(section string, value any) {
 // remember sets a variable of the lifecycle.
 func (c completion) remember(name, value string) {
 	data := map[string]string{}
-	for k, v := range c.r.Data {
-		data[k] = v
-	}
+	maps.Copy(data, c.r.Data)
 	data[name] = value
 	c.r.Data = data
 }

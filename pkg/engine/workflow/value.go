@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"maps"
 	"reflect"
 	"strings"
 
@@ -14,9 +15,7 @@ func (g Guard) Values(f *Facts) map[string]any {
 	if g.checked == nil {
 		return values
 	}
-	for name, value := range factsOfEvidence(f, g.cites) {
-		values[name] = value
-	}
+	maps.Copy(values, factsOfEvidence(f, g.cites))
 	visit(g.checked, func(e celast.Expr) {
 		switch {
 		case e.Kind() == celast.SelectKind && e.AsSelect().Operand().Kind() == celast.IdentKind:

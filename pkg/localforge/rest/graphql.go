@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 
 	"github.com/vektah/gqlparser/v2"
@@ -68,8 +69,7 @@ func (c *call) graphql(schema *ast.Schema) (int, any, error) {
 		root = c.mutations()
 	}
 	data, err := selected{schema, variables}.object(operation.SelectionSet, root)
-	var refused *refusalGQL
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*refusalGQL](err); ok {
 		return http.StatusOK, object{"data": nil, "errors": []object{{"type": refused.kind, "message": refused.message}}}, nil
 	}
 	return http.StatusOK, object{"data": data}, err
@@ -103,9 +103,7 @@ func (s selected) object(set ast.SelectionSet, from object) (object, error) {
 		if err != nil {
 			return nil, err
 		}
-		for name, v := range part {
-			out[name] = v
-		}
+		maps.Copy(out, part)
 	}
 	return out, nil
 }

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -235,8 +236,6 @@ func (c *call) installationEvents(was, now store.App) []event {
 // with returns the object with a field more.
 func with(o object, field string, value any) object {
 	more := object{field: value}
-	for name, v := range o {
-		more[name] = v
-	}
+	maps.Copy(more, o)
 	return more
 }

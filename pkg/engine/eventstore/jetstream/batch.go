@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"maps"
 	"strconv"
 
 	"github.com/nats-io/nats.go"
@@ -30,9 +31,7 @@ func (s *Store) publishBatch(ctx context.Context, messages []*nats.Msg) (uint64,
 	for i, m := range messages {
 		// A copy: a batch that failed is sent again one by one.
 		batched := &nats.Msg{Subject: m.Subject, Data: m.Data, Header: make(nats.Header, len(m.Header)+3)}
-		for name, values := range m.Header {
-			batched.Header[name] = values
-		}
+		maps.Copy(batched.Header, m.Header)
 		batched.Header[headerBatch] = []string{id}
 		batched.Header[headerBatchSequence] = []string{strconv.Itoa(i + 1)}
 		if i < last {
