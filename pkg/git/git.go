@@ -106,8 +106,7 @@ func (r Runner) Stream(ctx context.Context, in io.Reader, out io.Writer, args ..
 		err = ErrTooLarge
 	}
 	failed := &Error{Args: redactAll(args), ExitCode: -1, Stderr: redact(stderr.String()), cause: err}
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		failed.ExitCode, failed.cause = exit.ExitCode(), nil
 	}
 	return failed

@@ -64,8 +64,7 @@ func (r *reader) parse(src []byte) (body ast.Node) {
 	}
 	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 	if err != nil {
-		var syntax yaml.Error
-		if errors.As(err, &syntax) && syntax.GetToken() != nil {
+		if syntax, ok := errors.AsType[yaml.Error](err); ok && syntax.GetToken() != nil {
 			at := syntax.GetToken().Position
 			start.Line, start.Column = at.Line, at.Column
 			err = errors.New(syntax.GetMessage())

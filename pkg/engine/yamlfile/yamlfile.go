@@ -65,8 +65,7 @@ func (r *Reader) Unknown(at workflow.Position, what, name string, known []string
 // Syntax reports a text that is no YAML.
 func (r *Reader) Syntax(err error) {
 	at := r.Top()
-	var e yaml.Error
-	if errors.As(err, &e) && e.GetToken() != nil {
+	if e, ok := errors.AsType[yaml.Error](err); ok && e.GetToken() != nil {
 		at.Line = e.GetToken().Position.Line
 		err = errors.New(e.GetMessage())
 	}

@@ -26,20 +26,17 @@ func classify(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	var transport *url.Error
-	if errors.As(err, &transport) {
+	if transport, ok := errors.AsType[*url.Error](err); ok {
 		err = transport.Err // the URL says nothing that is not said already
 	}
 	if errors.Is(err, forge.ErrDenied) || errors.Is(err, forge.ErrNotFound) {
 		return err // the token could not be read, or a write would have left the server
 	}
-	var limit *forge.RateLimit
-	if errors.As(err, &limit) {
+	if limit, ok := errors.AsType[*forge.RateLimit](err); ok {
 		return limit
 	}
 	var refused *github.ErrorResponse
-	var factor *github.TwoFactorAuthError
-	if errors.As(err, &factor) {
+	if factor, ok := errors.AsType[*github.TwoFactorAuthError](err); ok {
 		refused = (*github.ErrorResponse)(factor)
 	}
 	if (refused != nil || errors.As(err, &refused)) && refused.Response != nil {

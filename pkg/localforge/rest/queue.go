@@ -179,8 +179,7 @@ func (c *call) advance(refs host.LockedRefs, i store.Issue) (bool, error) {
 	if q.Group == "" || q.On != p.BaseSHA {
 		d, _ := rules.Of(c.Repo, p.Base)
 		sha, err := c.as(q.By).mergeCommit(i, mergeRequest{Method: cmp.Or(d.QueueMethod, "merge")})
-		var refused *failure
-		if errors.As(err, &refused) {
+		if _, ok := errors.AsType[*failure](err); ok {
 			return true, c.unqueue(i.Number, 0, "merge conflict")
 		}
 		if err == nil {

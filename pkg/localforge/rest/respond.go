@@ -166,8 +166,7 @@ func (c *call) decode(into any) error {
 // read reads the request's body.
 func (c *call) read() ([]byte, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(nil, c.Body, maxBody))
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return nil, &failure{status: http.StatusRequestEntityTooLarge, message: "Request body is too large"}
 	}
 	if err != nil {

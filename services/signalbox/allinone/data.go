@@ -98,8 +98,7 @@ func trackedData(ctx context.Context, dir string) (string, error) {
 		return "", nil
 	}
 	out, err := git.New(parent).Run(ctx, "ls-files", "-z", "--", ":(literal,icase)"+base)
-	var failed *git.Error
-	if errors.As(err, &failed) && (strings.Contains(failed.Stderr, "not a git repository") || strings.Contains(failed.Stderr, "in a work tree")) {
+	if failed, ok := errors.AsType[*git.Error](err); ok && (strings.Contains(failed.Stderr, "not a git repository") || strings.Contains(failed.Stderr, "in a work tree")) {
 		return "", nil
 	}
 	if err != nil {

@@ -97,8 +97,7 @@ func locate(err error) error {
 	if !errors.As(err, &at) || at.GetToken() == nil {
 		return fmt.Errorf("front matter: %w", err)
 	}
-	var unknown *yaml.UnknownFieldError
-	if errors.As(err, &unknown) {
+	if _, ok := errors.AsType[*yaml.UnknownFieldError](err); ok {
 		return fmt.Errorf("line %d: front matter has no %q, want some of %s", at.GetToken().Position.Line, at.GetToken().Value, keys)
 	}
 	return fmt.Errorf("line %d: front matter: %s", at.GetToken().Position.Line, at.GetMessage())

@@ -77,8 +77,7 @@ func majority(c *jetstream.ClusterInfo) error {
 
 // leaderless adds ErrNoMajority to an error of a cluster without a leader.
 func leaderless(err error) error {
-	var api *jetstream.APIError
-	if errors.As(err, &api) && api.ErrorCode == jetStreamAway && !errors.Is(err, ErrNoMajority) {
+	if api, ok := errors.AsType[*jetstream.APIError](err); ok && api.ErrorCode == jetStreamAway && !errors.Is(err, ErrNoMajority) {
 		return fmt.Errorf("%w: %w", ErrNoMajority, err)
 	}
 	return err

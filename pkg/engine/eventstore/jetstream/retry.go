@@ -59,8 +59,7 @@ func tooLarge(err error) bool {
 // may come back, and may or may not have received it. A closed connection never
 // comes back.
 func passing(err error) bool {
-	var api *jetstream.APIError
-	if errors.As(err, &api) {
+	if api, ok := errors.AsType[*jetstream.APIError](err); ok {
 		return api.ErrorCode == jetStreamAway || api.ErrorCode == duplicateInProcess
 	}
 	for _, e := range []error{
