@@ -22,7 +22,7 @@ const (
 )
 
 // New returns a server of the handler that listens nowhere yet. It answers requests to
-// an IP address, to localhost and to the names. refused gets each request that Guard
+// an IP address, to localhost and to the names. refused gets each request that guard
 // refuses; its log gets the failures of the server, too.
 func New(h http.Handler, refused *Refusals, names ...string) *http.Server {
 	s := bounded(guard(refused, h, names))
