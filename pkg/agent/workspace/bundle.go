@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/url"
 	"os"
 	"path"
@@ -20,6 +21,33 @@ var commitID = lazyregexp.New(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
 // the bundle's head.
 func objectName(repo, base, head string) string {
 	return path.Join("git", url.PathEscape(repo), base, head)
+}
+
+// Entry is one commit of the work.
+type Entry struct{ Commit, Subject string }
+
+// Log returns the commits between the spec's base and head, oldest first, and their
+// change as git diff --stat prints it. Its errors wrap brain.ErrInfrastructure.
+func (c *Cache) Log(ctx context.Context, s Spec) (entries []Entry, stat string, err error) {
+	repo, err := c.repository(s.Repo)
+	if err != nil {
+		return nil, "", infra(err, "log")
+	}
+	if err := c.obtain(ctx, repo, s.Bundles, s.Base, s.Head); err != nil {
+		return nil, "", err
+	}
+	text, err := repo.git.Run(ctx, "log", "--reverse", "--format=%H %s", s.Base+".."+s.Head)
+	if err != nil {
+		return nil, "", infra(err, "log")
+	}
+	for line := range strings.Lines(text) {
+		commit, subject, _ := strings.Cut(strings.TrimSpace(line), " ")
+		entries = append(entries, Entry{commit, subject})
+	}
+	if stat, err = repo.git.Run(ctx, "diff", "--stat", "--no-ext-diff", s.Base, s.Head); err != nil {
+		return nil, "", infra(err, "log")
+	}
+	return entries, stat, nil
 }
 
 // obtain adds commits and their history to the repository. It fetches only the
@@ -75,6 +103,17 @@ func (r repository) holds(ctx context.Context, commits ...string) bool {
 			return false
 		}
 		r.kept.Store(file, nil)
+	}
+	return true
+}
+
+// absent reports whether the repository has no such file and, if that is of a reference, no such
+// reference for certain.
+func (r repository) absent(name string) bool {
+	for _, file := range []string{name, "packed-refs"} {
+		if _, err := os.Lstat(filepath.Join(r.dir, file)); !errors.Is(err, fs.ErrNotExist) {
+			return false
+		}
 	}
 	return true
 }

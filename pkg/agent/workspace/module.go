@@ -125,17 +125,6 @@ func (r repository) tagless() bool {
 	return r.absent("packed-refs") && len(tags) == 0 && (err == nil || errors.Is(err, fs.ErrNotExist))
 }
 
-// absent reports whether the repository has no such file and, if that is of a reference, no such
-// reference for certain.
-func (r repository) absent(name string) bool {
-	for _, file := range []string{name, "packed-refs"} {
-		if _, err := os.Lstat(filepath.Join(r.dir, file)); !errors.Is(err, fs.ErrNotExist) {
-			return false
-		}
-	}
-	return true
-}
-
 // maxDeep is how deep submodules of submodules are followed.
 const maxDeep = 5
 

@@ -51,12 +51,6 @@ func (q *inquiry) ours(pr forge.PullRequest) bool {
 		pr.HeadRef == q.job.branch() && pr.Author.Login == q.self && strings.Contains(pr.Body, q.job.marker())
 }
 
-// repository reads the repository. It escalates to people if there is none.
-func (s *shepherd) repository(ctx context.Context, job request) (forge.Repository, error) {
-	repo, err := s.forge.Repository(ctx, job.Issue.Repo)
-	return repo, forgeside.ToPeople(err, forge.ErrNotFound, forge.ErrInvalid)
-}
-
 // unknown escalates to people if the story's branch has a pull request that the log does not
 // know, as after a restore: one that is open, or one of ours that is merged. Nothing on it is
 // trusted, and no developer is paid before people have looked at it.

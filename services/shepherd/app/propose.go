@@ -54,6 +54,12 @@ func (s *shepherd) propose(ctx context.Context, job request) (instance.Result, e
 	return r, nil
 }
 
+// repository reads the repository. It escalates to people if there is none.
+func (s *shepherd) repository(ctx context.Context, job request) (forge.Repository, error) {
+	repo, err := s.forge.Repository(ctx, job.Issue.Repo)
+	return repo, forgeside.ToPeople(err, forge.ErrNotFound, forge.ErrInvalid)
+}
+
 // adopt takes the branch on the forge as the work so far.
 func (s *shepherd) adopt(ctx context.Context, repo forge.Repository, branch string) (r instance.Result, err error) {
 	r.Base, r.Bundle, err = s.gate.Workspace.Snapshot(ctx, repo.Name, s.gate.Remote(ctx, repo), branch)
