@@ -90,7 +90,8 @@ func (a *Agent) logLostAck(err error, msg delivery) {
 func (a *worker) execute(ctx context.Context, msg delivery, job Job, until time.Time) error {
 	start := time.Now()
 	a.Observer.Started(job)
-	defer a.show(job)()
+	job.live.show(func() (stop func()) { return a.serveLive(job) })
+	defer job.live.hide()
 	leased, stop := a.keepAlive(a.working, msg, job, until)
 	defer stop()
 	holder := client.Holder{Role: a.Role, Agent: a.Name, Instance: job.Instance, Token: uint32(job.Token)}
@@ -102,11 +103,8 @@ func (a *worker) execute(ctx context.Context, msg delivery, job Job, until time.
 	return acknowledge()
 }
 
-// show answers who looks at the output of the work. The caller must call stop.
-func (a *Agent) show(job Job) (stop func()) {
-	if job.live == nil {
-		return func() {}
-	}
+// serveLive answers people who ask for the output of the work. The caller must call stop.
+func (a *Agent) serveLive(job Job) (stop func()) {
 	stop, err := a.Client.ServeLive(a.Role, job.Token, job.Instance, job.live.newest)
 	if err != nil {
 		a.Log.Warn("nobody can look at the output of this work while it is under way", "instance", job.Instance, "error", err)

@@ -25,12 +25,36 @@ type live struct {
 	redact redactor
 
 	mu      sync.Mutex
+	serve   func() (stop func()) // called at the first output; nil: the work has not begun, or ended
+	stop    func()               // nil: nothing is served
 	lines   []string
 	size    int
 	lost    int64
 	key     string // the first line of a private key whose end is not lost; empty: none
 	version uint64
 	clean   client.Output // of its version
+}
+
+// show serves the output from the first line on, until hide. Most steps of programs print nothing: they cost the server no subscription.
+func (l *live) show(serve func() (stop func())) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.serve = serve
+}
+
+// hide ends show.
+func (l *live) hide() {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.serve = nil; l.stop != nil {
+		l.stop()
+	}
 }
 
 // add keeps the lines of a text, in place of the oldest.
@@ -40,6 +64,9 @@ func (l *live) add(text string) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.serve != nil && l.stop == nil {
+		l.stop = l.serve()
+	}
 	l.version++
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
 		if len(line) > maxLiveLine {

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -134,4 +135,27 @@ func TestALongLineIsNotCutWithinAWord(t *testing.T) {
 	if got := l.newest(0).Text; strings.Contains(got, "a-cred") || !strings.Contains(got, "x x  ‹28 bytes left out›") {
 		t.Errorf("it ends with %q", got[max(0, len(got)-60):])
 	}
+}
+
+func TestOutputIsServedFromItsFirstLineToItsEnd(t *testing.T) {
+	var events []string
+	l := &live{}
+	l.add("before the work")
+	l.show(func() func() {
+		events = append(events, "serve")
+		return func() { events = append(events, "stop") }
+	})
+	if events != nil {
+		t.Errorf("work that prints nothing is served: %v", events)
+	}
+	l.add("one")
+	l.add("two")
+	l.hide()
+	l.add("late")
+	if want := []string{"serve", "stop"}; !slices.Equal(events, want) {
+		t.Errorf("got %v, want %v", events, want)
+	}
+	silent := &live{}
+	silent.show(func() func() { t.Error("served"); return func() {} })
+	silent.hide()
 }
