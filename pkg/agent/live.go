@@ -35,7 +35,7 @@ type live struct {
 	clean   client.Output // of its version
 }
 
-// show serves the output from the first line on, until hide. Most steps of programs print nothing: they cost the server no subscription.
+// show serves the output from its first line to hide. A step that prints nothing costs NATS no subscription.
 func (l *live) show(serve func() (stop func())) {
 	if l == nil {
 		return

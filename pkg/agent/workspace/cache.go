@@ -44,7 +44,7 @@ import (
 var (
 	// ErrGone: the program removed or replaced its work tree.
 	ErrGone = errors.New("the work tree is gone")
-	// ErrUnreadable: what the program left cannot be read by git.
+	// ErrUnreadable: git cannot read the work tree that the program left.
 	ErrUnreadable = errors.New("the work tree cannot be read")
 	// ErrSource: there is nothing to work on: no repository, no commit, no such branch, a shallow clone.
 	ErrSource = errors.New("repository cannot be worked on")
