@@ -3,7 +3,6 @@ package docs_test
 import (
 	"bytes"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	osuser "os/user"
@@ -14,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/signalbox/signalbox/pkg/testkit/porttest"
 )
 
 // prompt begins a command of a transcript.
@@ -81,12 +82,7 @@ type play struct {
 }
 
 func newPlay(t *testing.T, setup string) *play {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := listener.Addr().String()
-	_ = listener.Close()
+	address := porttest.Address(t)
 	who, err := osuser.Current()
 	if err != nil {
 		t.Fatal(err)

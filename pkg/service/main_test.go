@@ -15,6 +15,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/service/embedded"
+	"github.com/signalbox/signalbox/pkg/testkit/porttest"
 )
 
 // program is a service for the tests.
@@ -134,7 +135,7 @@ func TestAServiceIsReadyThenDrainsThenStops(t *testing.T) {
 }
 
 func TestAServiceIsNotReadyWhileNATSIsAway(t *testing.T) {
-	dir, addr := t.TempDir(), freeAddr(t)
+	dir, addr := t.TempDir(), porttest.Address(t)
 	serve := func() *embedded.Server {
 		s, err := embedded.Start(embedded.Config{Dir: dir, Listen: addr})
 		if err != nil {
@@ -191,7 +192,7 @@ func TestAServiceThatHasNotReachedNATSYetIsCutOffAndNotStopped(t *testing.T) {
 	log, stderr := io.Pipe()
 	code := make(chan int, 1)
 	go func() {
-		code <- service.Run(ctx, service.Main{Name: "worker", Program: &program{}, Stderr: stderr, Args: []string{"--nats", "nats://" + freeAddr(t), "--log-format", "json"}})
+		code <- service.Run(ctx, service.Main{Name: "worker", Program: &program{}, Stderr: stderr, Args: []string{"--nats", "nats://" + porttest.Address(t), "--log-format", "json"}})
 		_ = stderr.Close()
 	}()
 	var line struct{ URL string }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,23 +19,13 @@ import (
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/service/embedded"
 	"github.com/signalbox/signalbox/pkg/testkit/faultproxy"
+	"github.com/signalbox/signalbox/pkg/testkit/porttest"
 )
 
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// freeAddr is an address where nobody listens for now.
-func freeAddr(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
 func TestConnectWaitsForAServerThatComesLater(t *testing.T) {
-	addr := freeAddr(t)
+	addr := porttest.Address(t)
 	log := &signalLog{want: "waiting for NATS", seen: make(chan struct{})}
 	connected := make(chan error, 1)
 	go func() {
@@ -83,7 +72,7 @@ func TestAConnectionThatDiedWithoutAWordIsMadeAnew(t *testing.T) {
 func TestConnectGivesUpWithItsContextAndSaysWhere(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := service.Connect(ctx, service.NATS{URL: "nats://me:secret@" + freeAddr(t)}, "impatient", quiet())
+	_, err := service.Connect(ctx, service.NATS{URL: "nats://me:secret@" + porttest.Address(t)}, "impatient", quiet())
 	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "nats://me:xxxxx@127.0.0.1") {
 		t.Errorf("error is %v", err)
 	}
@@ -152,7 +141,7 @@ func (l *signalLog) Write(p []byte) (int, error) {
 // after it was started again with another, and by nobody who cannot read the file.
 func TestTheLoginOfALocalServerIsFoundByItsPort(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
-	dir, addr := t.TempDir(), freeAddr(t)
+	dir, addr := t.TempDir(), porttest.Address(t)
 	serve := func() (*embedded.Server, *service.LocalLogin, string) {
 		t.Helper()
 		login := service.NewLocalLogin()

@@ -1,12 +1,11 @@
 package e2e
 
 import (
-	"fmt"
 	"math/rand/v2"
-	"net"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/engine/workflow"
 	"github.com/signalbox/signalbox/pkg/service/access"
 	"github.com/signalbox/signalbox/pkg/testkit/faultproxy"
+	"github.com/signalbox/signalbox/pkg/testkit/porttest"
 )
 
 // chaosLease is the lease of agents in chaos tests: how long one may be silent.
@@ -72,7 +72,7 @@ func startChaosEnv(t *testing.T, r *rand.Rand) *chaosEnv {
 		services = append(services, serviceOf(name))
 	}
 	e.access = newAccess(t, services)
-	e.nats = &natsServer{e.group, t.TempDir(), reservedPort(t), e.access}
+	e.nats = &natsServer{e.group, t.TempDir(), strconv.Itoa(porttest.Reserve(t)), e.access}
 	server := e.nats.start(t)
 	processes := map[string]*process{}
 	for _, name := range chaosProcesses() {
@@ -178,19 +178,4 @@ func (e *chaosEnv) healAll() {
 			p.Heal()
 		}
 	}
-}
-
-// reservedPort returns a free port outside the ephemeral range. No connection can
-// take it while its server is down.
-func reservedPort(t *testing.T) string {
-	t.Helper()
-	for port := 20_000 + rand.IntN(5_000); port < 30_000; port++ {
-		l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", port))
-		if err == nil {
-			_ = l.Close()
-			return fmt.Sprint(port)
-		}
-	}
-	t.Fatal("there is no free port")
-	return ""
 }

@@ -3,7 +3,6 @@ package e2e
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/signalbox/signalbox/pkg/testkit/faultproxy"
+	"github.com/signalbox/signalbox/pkg/testkit/porttest"
 )
 
 const clusterNodes = 3
@@ -40,7 +40,7 @@ func startCluster(t *testing.T, c *processGroup, sync string) *cluster {
 	t.Helper()
 	k := &cluster{group: c, sync: sync}
 	for i := range k.nodes {
-		k.nodes[i] = &node{name: fmt.Sprint("n", i+1), port: freePort(t), routes: freePort(t), monitor: freePort(t)}
+		k.nodes[i] = &node{name: fmt.Sprint("n", i+1), port: porttest.Reserve(t), routes: porttest.Reserve(t), monitor: porttest.Reserve(t)}
 	}
 	for i, from := range k.nodes {
 		// Its own route, too: a server derives the cluster's size from their number.
@@ -70,16 +70,6 @@ cluster {
 		k.start(t, i)
 	}
 	return k
-}
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 // start starts a node that is not running.

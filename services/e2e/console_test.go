@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/pkg/testkit/browsertest"
+	"github.com/signalbox/signalbox/pkg/testkit/porttest"
 )
 
 // A page stays open while each part is killed and started again. It shows the next move by itself.
 func TestAnOpenPageOutlivesTheRestartOfEachPart(t *testing.T) {
 	t.Parallel()
-	address := fmt.Sprintf("127.0.0.1:%d", freePort(t))
+	address := porttest.Address(t)
 	b := browsertest.Open(t, "http://"+address)
 	s := startEnv(t, envConfig{AckWait: 2 * time.Second})
 	link := filepath.Join(s.dir, "link")

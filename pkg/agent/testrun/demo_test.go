@@ -2,6 +2,7 @@ package testrun_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/agent/sandbox"
 	"github.com/signalbox/signalbox/pkg/agent/testrun"
+	"github.com/signalbox/signalbox/pkg/testkit/porttest"
 )
 
 func TestADemonstrationIsReadFromTheConfiguration(t *testing.T) {
@@ -57,15 +59,16 @@ http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Page).serve_forever()
 `
 
 func TestADemonstrationShowsWhatItsCommandPrints(t *testing.T) {
+	served, never, failed := porttest.Reserve(t), porttest.Reserve(t), porttest.Reserve(t)
 	for name, c := range map[string]struct{ content, ended, output, noPicture string }{
 		"it ends":                 {"demo: {command: echo 5}\n", "exit code 0", "5", ""},
 		"it fails":                {"demo: {command: \"echo no; exit 3\"}\n", "exit code 3", "no", ""},
 		"it colours":              {"demo: {command: \"printf '\\\\033[31m5\\\\033[0m\\\\n'\"}\n", "exit code 0", "5", ""},
 		"it names its place":      {"demo: {command: \"echo $PWD/a\"}\n", "exit code 0", "a", ""},
-		"it is a server":          {"demo: {command: python3 server.py 47311, port: 47311}\n", "served port 47311", "ready", "no Chromium is installed where the tests run"},
+		"it is a server":          {fmt.Sprintf("demo: {command: python3 server.py %d, port: %d}\n", served, served), fmt.Sprint("served port ", served), "ready", "no Chromium is installed where the tests run"},
 		"it is too slow":          {"demo: {command: \"echo a; sleep 60\", timeout: 300ms}\n", "stopped after 300ms (wall time limit)", "a", ""},
-		"it never serves":         {"demo: {command: echo a, port: 47312}\n", "ended before it served port 47312", "a", "no Chromium is installed where the tests run"},
-		"it fails and serves not": {"demo: {command: \"echo a; exit 4\", port: 47313}\n", "exit code 4", "a", "no Chromium is installed where the tests run"},
+		"it never serves":         {fmt.Sprintf("demo: {command: echo a, port: %d}\n", never), fmt.Sprint("ended before it served port ", never), "a", "no Chromium is installed where the tests run"},
+		"it fails and serves not": {fmt.Sprintf("demo: {command: \"echo a; exit 4\", port: %d}\n", failed), "exit code 4", "a", "no Chromium is installed where the tests run"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, err := testrun.ReadDemo([]byte(c.content))
@@ -96,7 +99,8 @@ func TestAPageIsPhotographedInTheSandboxOfTests(t *testing.T) {
 	if chromium == "" {
 		t.Skip("no Chromium here: no picture is made")
 	}
-	d, err := testrun.ReadDemo([]byte("demo: {command: python3 server.py 47314, port: 47314, page: /total}\n"))
+	port := porttest.Reserve(t)
+	d, err := testrun.ReadDemo(fmt.Appendf(nil, "demo: {command: python3 server.py %d, port: %d, page: /total}\n", port, port))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +112,7 @@ func TestAPageIsPhotographedInTheSandboxOfTests(t *testing.T) {
 			}
 			dir := write(t, "server.py", server)
 			shown, err := d.Show(t.Context(), dir, "c1", chromium, box)
-			if err != nil || len(shown.Picture) == 0 || shown.NoPicture != "" || shown.Ended != "served port 47314" {
+			if err != nil || len(shown.Picture) == 0 || shown.NoPicture != "" || shown.Ended != fmt.Sprint("served port ", port) {
 				t.Fatalf("got %+v, %v", shown.DemoRun, err)
 			}
 			if left, err := filepath.Glob(filepath.Join(dir, ".signalbox-demo*")); err != nil || len(left) > 0 {

@@ -24,6 +24,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/localforge"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/testkit/effectcheck"
+	"github.com/signalbox/signalbox/pkg/testkit/porttest"
 	gateway "github.com/signalbox/signalbox/services/gateway/app"
 	pm "github.com/signalbox/signalbox/services/pm/app"
 	"github.com/signalbox/signalbox/services/signalbox/allinone"
@@ -126,7 +127,7 @@ func withMerge(t *testing.T, c mergeConfig, test func(*mergeEnv)) {
 	}
 	var webhook gateway.Webhook
 	if c.hooks {
-		webhook = gateway.Webhook{Addr: freeAddress(t), Secret: "s3cret"}
+		webhook = gateway.Webhook{Addr: porttest.Address(t), Secret: "s3cret"}
 		m.forge.SetWebhook("http://"+webhook.Addr+"/", webhook.Secret)
 	}
 	var log bytes.Buffer

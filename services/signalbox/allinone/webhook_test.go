@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
-	"net"
 	"path/filepath"
 	"testing"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
 	"github.com/signalbox/signalbox/pkg/service"
+	"github.com/signalbox/signalbox/pkg/testkit/porttest"
 	gateway "github.com/signalbox/signalbox/services/gateway/app"
 	"github.com/signalbox/signalbox/services/signalbox/allinone"
 )
@@ -25,7 +25,7 @@ func TestTheLocalForgeIsHeardByWebhook(t *testing.T) {
 	g := gittest.Repo(t)
 	gittest.Run(t, g, "checkout", "-q", "-b", "trunk")
 	gittest.Run(t, g, "commit", "-q", "--allow-empty", "-m", "first")
-	address := freeAddress(t)
+	address := porttest.Address(t)
 	var log bytes.Buffer
 	err := allinone.Run(t.Context(), allinone.Config{
 		Dir: filepath.Join(t.TempDir(), "data"), Sync: 100 * time.Millisecond, Workflow: "issue", Every: time.Hour, Login: "ann",
@@ -43,19 +43,6 @@ func TestTheLocalForgeIsHeardByWebhook(t *testing.T) {
 	if err != nil || t.Failed() {
 		t.Errorf("the system ended with %v\n%s", err, log.String())
 	}
-}
-
-// freeAddress returns an address that nobody listens at.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := free.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return free.Addr().String()
 }
 
 // hear reports an issue and says a word on it, and waits until both are in the log.

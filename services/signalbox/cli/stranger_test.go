@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -22,6 +21,7 @@ import (
 
 	"github.com/signalbox/signalbox/pkg/git"
 	"github.com/signalbox/signalbox/pkg/git/gittest"
+	"github.com/signalbox/signalbox/pkg/testkit/porttest"
 )
 
 // upProcess is a process of `signalbox up` with all its ports.
@@ -52,7 +52,7 @@ func withUp(t *testing.T, test func(*upProcess)) {
 	put(filepath.Join(g.Dir(), ".signalbox.yaml"), "test: {command: 'true'}\n")
 	gittest.Run(t, g, "add", "-A")
 	gittest.Run(t, g, "commit", "-q", "-m", "first")
-	u := &upProcess{T: t, data: filepath.Join(dir, "data"), http: free(t), webhook: free(t), tokens: map[string]string{"a guess": "AAAAAAAAAAAAAAAAAAAAAAAAAA", "hook": "hook-secret", "mcp": "mcp-secret"}}
+	u := &upProcess{T: t, data: filepath.Join(dir, "data"), http: porttest.Address(t), webhook: porttest.Address(t), tokens: map[string]string{"a guess": "AAAAAAAAAAAAAAAAAAAAAAAAAA", "hook": "hook-secret", "mcp": "mcp-secret"}}
 	up := exec.CommandContext(t.Context(), "signalbox", "up", "--data", u.data, "--repo", "acme/widgets="+g.Dir(), "--listen", "127.0.0.1:0", "--http", u.http,
 		"--webhook", u.webhook, "--webhook-secret-file", put(filepath.Join(dir, "hook"), u.tokens["hook"]), "--sandbox", "none", "--every", "1h", "--sync", "100ms",
 		"--brain", "developer=exec:true")
@@ -106,16 +106,6 @@ func withUp(t *testing.T, test func(*upProcess)) {
 		t.Fatalf("mcp prints %q, %v", line, err)
 	}
 	test(u)
-}
-
-// free returns an address of loopback where nothing listens.
-func free(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err = errors.Join(err, l.Close()); err != nil {
-		t.Fatal(err)
-	}
-	return l.Addr().String()
 }
 
 // try is a request that is to be refused.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -17,20 +16,14 @@ import (
 	"github.com/signalbox/signalbox/pkg/forge/github"
 	"github.com/signalbox/signalbox/pkg/service"
 	"github.com/signalbox/signalbox/pkg/testkit/browsertest"
+	"github.com/signalbox/signalbox/pkg/testkit/porttest"
 	"github.com/signalbox/signalbox/services/signalbox/allinone"
 )
 
 // A person sees the demonstration in a browser alone: the board, the instance, its question, which they answer there, and the end. All
 // parts are started again while the page is open.
 func TestTheDemonstrationIsWatchedInABrowser(t *testing.T) {
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := free.Addr().String()
-	if err := free.Close(); err != nil {
-		t.Fatal(err)
-	}
+	address := porttest.Address(t)
 	b := browsertest.Open(t, "http://"+address)
 	dir := t.TempDir()
 	scripts, err := unpack(t.Context(), filepath.Join(dir, "stage"))

@@ -2,21 +2,23 @@ package natstest
 
 import (
 	"fmt"
-	"net"
 	"net/url"
 	"testing"
 
 	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/signalbox/signalbox/pkg/testkit/porttest"
 )
 
 // StartCluster runs n servers as one JetStream cluster, each with a store of
 // its own. Right after the start JetStream may still be choosing its leader.
 func StartCluster(t testing.TB, n int, o Options) []*Server {
 	t.Helper()
-	ports := freePorts(t, n)
-	var routes []*url.URL
-	for _, p := range ports {
-		routes = append(routes, &url.URL{Scheme: "nats", Host: fmt.Sprintf("127.0.0.1:%d", p)})
+	ports := make([]int, n)
+	routes := make([]*url.URL, n)
+	for i := range n {
+		ports[i] = porttest.Reserve(t)
+		routes[i] = &url.URL{Scheme: "nats", Host: fmt.Sprintf("127.0.0.1:%d", ports[i])}
 	}
 	o.Dir = ""
 	change := o.Change
@@ -33,19 +35,4 @@ func StartCluster(t testing.TB, n int, o Options) []*Server {
 		servers[i] = Start(t, o)
 	}
 	return servers
-}
-
-// freePorts returns n ports of the loopback interface that are free now.
-func freePorts(t testing.TB, n int) []int {
-	t.Helper()
-	ports := make([]int, n)
-	for i := range ports {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = l.Close() }()
-		ports[i] = l.Addr().(*net.TCPAddr).Port
-	}
-	return ports
 }

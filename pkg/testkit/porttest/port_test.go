@@ -1,0 +1,36 @@
+package porttest_test
+
+import (
+	"net"
+	"testing"
+
+	"github.com/signalbox/signalbox/pkg/testkit/porttest"
+)
+
+func TestAReservedPortIsFreeAndNoOtherTestGetsIt(t *testing.T) {
+	address := porttest.Address(t)
+	for range 2 {
+		l, err := net.Listen("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if other := porttest.Address(t); other == address {
+			t.Errorf("%s is reserved twice", address)
+		}
+	}
+}
+
+func TestAPortIsReservedUntilItsTestEnds(t *testing.T) {
+	var address string
+	t.Run("a test", func(t *testing.T) { address = porttest.Address(t) })
+	lock, err := net.ListenPacket("udp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lock.Close(); err != nil {
+		t.Error(err)
+	}
+}
