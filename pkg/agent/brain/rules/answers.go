@@ -84,12 +84,8 @@ func parseAnswers(body string, questions []instance.Question, follows, changes b
 // of the analyst asks for.
 func labelledFor(all []line, open []instance.Question) (texts map[int]string, found bool) {
 	known := func(title string) bool { return len(named(title)) > 0 }
-	var body strings.Builder
-	for _, l := range all {
-		body.WriteString(l.text + "\n")
-	}
 	texts = map[int]string{}
-	for _, s := range sections(body.String(), known) {
+	for _, s := range sections(join(all), known) {
 		if s.title == "" || !s.says() {
 			continue
 		}

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -58,6 +59,25 @@ func Check(body string, questions []instance.Question) (unfit []Unfit) {
 		q := questions[slices.IndexFunc(questions, func(q instance.Question) bool { return q.Number == answer.Question })]
 		if _, why := fit(q, answer); why != "" {
 			unfit = append(unfit, Unfit{q, why})
+		}
+	}
+	return append(unfit, unknown(body, questions)...)
+}
+
+// unknown returns the numbers that a reply names and no question has. An answer below one would reach
+// no question.
+func unknown(body string, questions []instance.Question) (unfit []Unfit) {
+	texts, _ := addressed(reply(body), questions)
+	var open []string
+	for _, q := range questions {
+		delete(texts, q.Number)
+		if !q.Answered {
+			open = append(open, fmt.Sprintf("Q%d", q.Number))
+		}
+	}
+	for _, number := range slices.Sorted(maps.Keys(texts)) {
+		if number > 0 && len(open) > 0 {
+			unfit = append(unfit, Unfit{instance.Question{Number: number}, "no question has this number. Open: " + strings.Join(open, ", ") + "."})
 		}
 	}
 	return unfit

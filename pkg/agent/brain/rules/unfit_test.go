@@ -131,3 +131,28 @@ Without an answer, “SQLite” is taken at `
 		t.Errorf("the comment is\n%s", text)
 	}
 }
+
+func TestAReplyThatNamesAnUnknownQuestionIsRefused(t *testing.T) {
+	all := formed()
+	all[0].Answered = true
+	for body, want := range map[string]string{
+		"Q9: yes":              "Q9: no question has this number. Open: Q2, Q3.",
+		"Q2: yes\nQ12: 3":      "Q12: no question has this number. Open: Q2, Q3.",
+		"/answer 7 yes":        "Q7: no question has this number. Open: Q2, Q3.",
+		"Q2: yes":              "",
+		"Q1: a":                "", // it changes an answer
+		"```\nQ9: yes\n```":    "",
+		"> Q9: yes\n\nQ2: yes": "",
+	} {
+		var got []string
+		for _, u := range rules.Check(body, all) {
+			got = append(got, u.String())
+		}
+		if strings.Join(got, "\n") != want {
+			t.Errorf("%q: got %q, want %q", body, got, want)
+		}
+	}
+	if got := rules.Check("Q9: go on", nil); got != nil {
+		t.Errorf("an answer to an escalation, which has no number: got %v", got)
+	}
+}
