@@ -2,7 +2,6 @@
 package natstest
 
 import (
-	"net"
 	"strconv"
 	"testing"
 	"time"
@@ -10,6 +9,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/signalbox/signalbox/pkg/testkit/porttest"
 )
 
 // Options has the settings of the server. The zero value is a server with the
@@ -30,20 +31,21 @@ type Server struct {
 	server  *server.Server
 }
 
-// Start runs a server on a free port of the loopback interface.
+// Start runs a server on a port of the loopback interface that stays its own when it restarts.
 func Start(t testing.TB, o Options) *Server {
 	t.Helper()
 	if o.Dir == "" {
 		o.Dir = t.TempDir()
 	}
 	s := &Server{Dir: o.Dir, options: &server.Options{
-		ServerName: "natstest", Host: "127.0.0.1", Port: server.RANDOM_PORT,
+		ServerName: "natstest", Host: "127.0.0.1", Port: porttest.Reserve(t),
 		JetStream: true, StoreDir: o.Dir, SyncAlways: o.SyncAlways,
 		NoSigs: true, NoLog: true,
 	}}
 	if o.Change != nil {
 		o.Change(s.options)
 	}
+	s.URL = "nats://127.0.0.1:" + strconv.Itoa(s.options.Port)
 	s.Resume(t)
 	t.Cleanup(s.Stop)
 	return s
@@ -67,8 +69,6 @@ func (s *Server) Resume(t testing.TB) {
 	if !s.server.ReadyForConnections(time.Minute) {
 		t.Fatal("the nats-server did not start within a minute")
 	}
-	s.options.Port = s.server.Addr().(*net.TCPAddr).Port
-	s.URL = "nats://127.0.0.1:" + strconv.Itoa(s.options.Port)
 }
 
 // Restart is Stop and Resume.
