@@ -2,6 +2,7 @@
 package porttest
 
 import (
+	"math/rand/v2"
 	"net"
 	"strconv"
 	"testing"
@@ -11,14 +12,16 @@ import (
 // another test takes one while its server is down.
 const (
 	first = 20_000
-	last  = 29_999
+	ports = 10_000
 )
 
 // Reserve returns a TCP port of the loopback interface that no program listens at. No other test
 // of this machine gets it before t ends.
 func Reserve(t testing.TB) int {
 	t.Helper()
-	for port := first; port <= last; port++ {
+	from := rand.IntN(ports) // a client that outlives its test does not find the server of the next one
+	for i := range ports {
+		port := first + (from+i)%ports
 		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 		lock, err := net.ListenPacket("udp", address) // the tests' servers use TCP: that side of the port is free to be a lock
 		if err != nil {
@@ -33,7 +36,7 @@ func Reserve(t testing.TB) int {
 		t.Cleanup(func() { _ = lock.Close() })
 		return port
 	}
-	t.Fatalf("the ports %d to %d are all taken: end the programs that listen at them", first, last)
+	t.Fatalf("the ports %d to %d are all taken: end the programs that listen at them", first, first+ports-1)
 	return 0
 }
 
