@@ -81,7 +81,7 @@ func newEnvSigning(t *testing.T, key string, forge func(*localforge.Config), wat
 	w := &env{T: t, ctx: ctx, server: natstest.Start(t, natstest.Options{}), attests: key != ""}
 	settings := orchestratortest.Settings{AckWait: 10 * time.Second, AttestKey: key}
 	if !slices.ContainsFunc(policy, func(p string) bool { return strings.HasPrefix(p, "check_every:") }) {
-		policy = append(slices.Clone(policy), "check_every: 1h") // it looks at what a test does, however slow the test is
+		policy = append(slices.Clone(policy), "check_every: 1h") // a look by the clock moves the story of a slow test
 	}
 	w.workflow, settings.WorkflowDir = "story-here", t.TempDir()
 	forgetest.WriteFile(t, settings.WorkflowDir, "story-here.yaml",

@@ -64,20 +64,18 @@ func Check(body string, questions []instance.Question) (unfit []Unfit) {
 	return append(unfit, unknown(body, questions)...)
 }
 
-// unknown returns the numbers that a reply names and no question has. An answer below one would reach
-// no question.
+// unknown returns the numbers that a reply names and no question to people has. An answer below one would
+// reach no question.
 func unknown(body string, questions []instance.Question) (unfit []Unfit) {
 	texts, _ := addressed(reply(body), questions)
 	var open []string
-	for _, q := range questions {
-		delete(texts, q.Number)
-		if !q.Answered {
-			open = append(open, fmt.Sprintf("Q%d", q.Number))
-		}
+	for _, q := range openOf(questions) {
+		open = append(open, fmt.Sprintf("Q%d", q.Number))
 	}
 	for _, number := range slices.Sorted(maps.Keys(texts)) {
-		if number > 0 && len(open) > 0 {
-			unfit = append(unfit, Unfit{instance.Question{Number: number}, "no question has this number. Open: " + strings.Join(open, ", ") + "."})
+		asked := slices.ContainsFunc(questions, func(q instance.Question) bool { return q.Number == number && q.To == "" })
+		if number > 0 && !asked && len(open) > 0 {
+			unfit = append(unfit, Unfit{instance.Question{Number: number}, "no question to you has this number. Open: " + strings.Join(open, ", ") + "."})
 		}
 	}
 	return unfit

@@ -135,10 +135,12 @@ Without an answer, “SQLite” is taken at `
 func TestAReplyThatNamesAnUnknownQuestionIsRefused(t *testing.T) {
 	all := formed()
 	all[0].Answered = true
+	all = append(all, instance.Question{Number: 4, From: "developer", To: "architect", Text: "Which index?"})
 	for body, want := range map[string]string{
-		"Q9: yes":              "Q9: no question has this number. Open: Q2, Q3.",
-		"Q2: yes\nQ12: 3":      "Q12: no question has this number. Open: Q2, Q3.",
-		"/answer 7 yes":        "Q7: no question has this number. Open: Q2, Q3.",
+		"Q9: yes":              "Q9: no question to you has this number. Open: Q2, Q3.",
+		"Q2: yes\nQ12: 3":      "Q12: no question to you has this number. Open: Q2, Q3.",
+		"Q4: the first":        "Q4: no question to you has this number. Open: Q2, Q3.",
+		"/answer 7 yes":        "Q7: no question to you has this number. Open: Q2, Q3.",
 		"Q2: yes":              "",
 		"Q1: a":                "", // it changes an answer
 		"```\nQ9: yes\n```":    "",
